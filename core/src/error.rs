@@ -1,0 +1,275 @@
+//! The catalogue of errors: every refusal the product can give, in one table.
+//!
+//! A code is stable. Its row says the class, whether trying again can help, and
+//! the general next step; an [`Error`] value adds what it is about and, where the
+//! place knows better, its own next command. No row suggests destroying state.
+
+use std::fmt;
+
+use serde::Serialize;
+
+/// What kind of failure a code is; decides the exception class in Python and the
+/// colour in a terminal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ErrorClass {
+    /// The request itself is malformed.
+    Usage,
+    /// Who is asking, or about which goal, is not settled.
+    Identity,
+    /// A rule says no.
+    Refused,
+    /// Something else holds what is needed; waiting helps.
+    Busy,
+    /// Stored state is missing, unreadable or of another version.
+    State,
+    /// The text may not be stored or shown.
+    Boundary,
+    /// A defect of ours.
+    Internal,
+}
+
+/// Whether the same call can succeed later.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Retry {
+    /// Not without changing the request.
+    Never,
+    /// After somebody changes the state that the error names.
+    AfterChange,
+    /// Yes, as it is, after a while.
+    Later,
+}
+
+/// One row of the catalogue.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct ErrorRow {
+    /// The enum value.
+    #[serde(skip)]
+    pub code: ErrorCode,
+    /// Stable text of the code, as printed in `error_code`.
+    #[serde(rename = "error_code")]
+    pub text: &'static str,
+    /// Class.
+    pub class: ErrorClass,
+    /// Exit status of the command line.
+    pub exit: u8,
+    /// Whether trying again helps.
+    pub retry: Retry,
+    /// What the code means.
+    pub meaning: &'static str,
+    /// The general next step.
+    pub next_command: &'static str,
+}
+
+macro_rules! errors {
+    ($($(#[$doc:meta])* $name:ident, $text:literal, $class:ident, $exit:literal, $retry:ident, $meaning:literal, $next:literal;)*) => {
+        /// Every code, in catalogue order.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum ErrorCode {
+            $(#[doc = $meaning] $name,)*
+        }
+
+        /// The catalogue.
+        pub const CATALOGUE: &[ErrorRow] = &[
+            $(ErrorRow {
+                code: ErrorCode::$name,
+                text: $text,
+                class: ErrorClass::$class,
+                exit: $exit,
+                retry: Retry::$retry,
+                meaning: $meaning,
+                next_command: $next,
+            },)*
+        ];
+
+        impl ErrorCode {
+            /// This code's row.
+            pub fn row(self) -> &'static ErrorRow {
+                match self {
+                    $(ErrorCode::$name => {
+                        const ROW: ErrorRow = ErrorRow {
+                            code: ErrorCode::$name,
+                            text: $text,
+                            class: ErrorClass::$class,
+                            exit: $exit,
+                            retry: Retry::$retry,
+                            meaning: $meaning,
+                            next_command: $next,
+                        };
+                        &ROW
+                    })*
+                }
+            }
+        }
+    };
+}
+
+errors! {
+    RequestInvalid, "request_invalid", Usage, 1, Never, "the request is malformed", "loopx <command> --help";
+    QuotaValidationFailed, "QUOTA_VALIDATION_FAILED", Usage, 1, Never, "an admission request is malformed", "loopx quota should-run --help";
+    IdInvalid, "id_invalid", Usage, 1, Never, "an identifier has a shape that is not allowed", "give an identifier of the stated shape";
+    AgentIdInvalid, "quota_agent_id_invalid", Identity, 1, Never, "an agent id has a shape that is not allowed", "loopx agent list --goal-id <goal>";
+    RosterMissing, "quota_agent_registry_roster_missing", Identity, 1, AfterChange, "an agent id was given but the goal has no roster", "loopx agent register --goal-id <goal> --agent-id <agent>";
+    AgentNotRegistered, "quota_agent_not_registered", Identity, 1, AfterChange, "the agent is not in the goal's roster", "loopx agent register --goal-id <goal> --agent-id <agent>";
+    AgentRequired, "agent_required", Identity, 1, Never, "the goal has a roster and the command needs to know which agent acts", "name the agent with --agent-id";
+    GoalUnknown, "goal_not_found", Identity, 1, AfterChange, "no goal of that id is in the registry", "loopx goal list";
+    GoalDuplicated, "goal_duplicated", State, 1, AfterChange, "two entries of the registry have the same goal id", "loopx goal list";
+    GoalRequired, "goal_required", Identity, 1, Never, "the registry has several goals and none was named", "name one with --goal-id; loopx goal list shows them";
+    GoalExists, "goal_exists", Refused, 1, Never, "a goal of that id exists already", "loopx goal show --goal-id <goal>";
+    GoalStopped, "goal_stopped", Refused, 1, AfterChange, "the goal is stopped", "loopx goal resume --goal-id <goal>";
+    RegistryAmbiguous, "registry_ambiguous", Usage, 1, Never, "two global registries exist and none was named", "name one with --registry";
+    RegistryInvalidJson, "quota_state_invalid_json", State, 1, AfterChange, "the registry is not JSON", "restore the registry file from version control or a backup";
+    RegistryShape, "quota_state_shape_error", State, 1, AfterChange, "the registry is JSON of another shape", "restore the registry file from version control or a backup";
+    RegistryDenied, "quota_state_permission_denied", State, 1, AfterChange, "the registry or state may not be read", "grant this user read access to the file";
+    RegistryIo, "quota_state_io_failed", State, 1, Later, "the registry could not be read", "look at the file system, then call again";
+    RegistryChanged, "registry_changed", Busy, 1, Later, "the registry changed between reading and writing", "call again";
+    RouteCollision, "route_collision", Refused, 1, Never, "another project's goal has this id in the global registry", "choose another goal id, or pass --replace-state after looking at the other project";
+    RouteCycle, "route_cycle", State, 1, AfterChange, "a source registry leads back to itself", "point source_registry at the project's own registry";
+    RouteMissing, "route_missing", State, 1, AfterChange, "the source registry of the goal is missing or does not hold it", "run the command inside the project, or name its registry with --registry";
+    GlobalRegistryDenied, "global_registry_write_denied", State, 1, AfterChange, "the global registry may not be written", "grant write access to the folder, or name another with --runtime-root";
+    StoreUnreadable, "store_unreadable", State, 1, AfterChange, "the goal's store is missing or unreadable", "restore goal.db from a backup made by `loopx export`";
+    StoreNewer, "store_schema_newer", State, 1, AfterChange, "the store was written by a newer release", "upgrade loopx to the release that wrote it";
+    StoreForeign, "store_foreign", State, 1, AfterChange, "the store belongs to another goal", "check the runtime root";
+    NetworkFileSystem, "network_file_system", State, 1, AfterChange, "the store lies on a network file system, where locks do not hold between hosts", "put the runtime root on a local disk with --runtime-root";
+    DiskFull, "disk_full", State, 1, AfterChange, "the file system is full", "free space, then call again; nothing was changed";
+    WriteDenied, "write_denied", State, 1, AfterChange, "a file or folder may not be written", "grant write access, or name another folder with --runtime-root";
+    IoFailed, "io_failed", State, 1, Later, "a file operation failed", "look at the file system, then call again";
+    LockTimeout, "lock_acquire_timeout", Busy, 1, Later, "another process holds a lock", "wait for it, or look at the named process";
+    StoreBusy, "store_busy", Busy, 1, Later, "the store is being written", "call again";
+    StateFileUnreadable, "state_file_unreadable", State, 1, AfterChange, "the state file cannot be read as UTF-8 text", "mend or restore the state file";
+    StateFileMissing, "state_file_missing", State, 1, AfterChange, "the state file is declared but missing or empty and was never imported", "restore the state file named by the registry";
+    StateFileMalformed, "state_file_malformed", State, 1, AfterChange, "metadata of an open todo cannot be read", "mend the named line of the state file";
+    LegacyWriterActive, "legacy_writer_active", Refused, 1, AfterChange, "the earlier tool has written to this goal since it was imported", "stop the earlier tool; then `loopx goal adopt-legacy`";
+    TodoUnknown, "todo_not_found", Refused, 1, AfterChange, "no todo of that id is in the goal", "loopx todo list --goal-id <goal>";
+    TodoInvalid, "todo_invalid", Usage, 1, Never, "the todo's fields contradict each other", "loopx todo add --help";
+    TodoNotOpen, "todo_not_open", Refused, 1, AfterChange, "the todo is not open", "loopx todo list --goal-id <goal>";
+    AlreadyClaimed, "already_claimed", Refused, 1, AfterChange, "another agent has claimed the todo", "take another todo: loopx quota should-run --goal-id <goal> --agent-id <agent>";
+    AgentExcluded, "owner_excluded_from_todo", Refused, 1, Never, "the agent is excluded from the todo", "take another todo: loopx quota should-run --goal-id <goal> --agent-id <agent>";
+    LeasedByOther, "todo_lease_conflict", Refused, 1, Later, "another agent holds a live lease on the todo", "take another todo, or wait until the lease ends";
+    GateNeedsOutcome, "decision_outcome_required", Usage, 1, Never, "a gate is completed with an outcome", "add --decision-outcome approve|reject|cancel";
+    OutcomeNotForGate, "decision_outcome_forbidden", Usage, 1, Never, "only a gate takes a decision outcome", "leave out --decision-outcome";
+    EffectConflict, "effect_conflict", Refused, 1, Never, "the effect id was used with another body", "repeat the first call exactly, or use a new effect id";
+    TurnConflict, "turn_conflict", Refused, 1, Never, "the turn id is bound to something else", "use a new turn id";
+    TurnUnknown, "turn_unknown", Refused, 1, AfterChange, "the turn was never admitted", "loopx quota should-run --goal-id <goal> --agent-id <agent> --turn-instance-id <turn>";
+    NotDelivered, "writeback_missing", Refused, 1, AfterChange, "there is no delivered, unspent outcome to spend", "loopx refresh-state --goal-id <goal> --agent-id <agent> --delivery-outcome outcome_progress";
+    AlreadySpent, "outcome_already_spent", Refused, 1, Never, "the last delivered outcome was spent already", "loopx quota status --goal-id <goal>";
+    SlotsInvalid, "slots_invalid", Usage, 1, Never, "slots must be a whole number of at least 1", "give --slots 1 or more";
+    WindowFull, "window_full", Refused, 1, Later, "the slots do not fit into what is left of the window", "loopx quota status --goal-id <goal>";
+    QuotaPaused, "quota_paused", Refused, 1, AfterChange, "the goal's compute is zero", "raise quota.compute in the registry";
+    ExportInvalid, "export_invalid", Usage, 1, Never, "the file is not an export of a goal", "name a file written by `loopx export`";
+    TextRefused, "text_refused", Boundary, 1, Never, "the text holds something that may not be stored", "remove it and refer to it by name";
+    TextTooLong, "text_too_long", Usage, 1, Never, "the text is longer than its field allows", "shorten it";
+    Internal, "internal", Internal, 1, Later, "a defect of LoopX", "report it with the command and the version";
+}
+
+impl fmt::Display for ErrorCode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.row().text)
+    }
+}
+
+/// A refusal: a code of the catalogue, what it is about, and how to go on.
+///
+/// `detail` may hold the local cause (a path, an operating system message). It is
+/// for a person at a terminal and never part of a public packet.
+#[derive(Clone, Debug, thiserror::Error)]
+#[error("{}", self.text())]
+pub struct Error {
+    /// Catalogue code.
+    pub code: ErrorCode,
+    /// What it is about: a field, a goal, a todo, a file's role.
+    pub about: String,
+    /// One sentence; the row's meaning when the place had nothing to add.
+    pub sentence: Option<String>,
+    /// The next command when the place knows better than the row.
+    pub next: Option<String>,
+    /// Local cause for `--verbose` and logs of a person's own terminal.
+    pub detail: Option<String>,
+}
+
+impl Error {
+    /// An error of `code` about `about`.
+    pub fn new(code: ErrorCode, about: impl Into<String>) -> Self {
+        Self { code, about: about.into(), sentence: None, next: None, detail: None }
+    }
+
+    /// With its own sentence.
+    #[must_use]
+    pub fn message(mut self, sentence: impl Into<String>) -> Self {
+        self.sentence = Some(sentence.into());
+        self
+    }
+
+    /// With its own next command.
+    #[must_use]
+    pub fn next(mut self, next: impl Into<String>) -> Self {
+        self.next = Some(next.into());
+        self
+    }
+
+    /// With a local cause, kept out of public packets.
+    #[must_use]
+    pub fn detail(mut self, detail: impl fmt::Display) -> Self {
+        self.detail = Some(detail.to_string());
+        self
+    }
+
+    /// The catalogue row.
+    pub fn row(&self) -> &'static ErrorRow {
+        self.code.row()
+    }
+
+    /// The sentence to show.
+    pub fn text(&self) -> String {
+        self.sentence.clone().unwrap_or_else(|| self.row().meaning.to_owned())
+    }
+
+    /// The next step to show.
+    pub fn next_command(&self) -> String {
+        self.next.clone().unwrap_or_else(|| self.row().next_command.to_owned())
+    }
+
+    /// The public JSON of a refusal: `{"ok":false,"error_code","error","about","next_command"}`.
+    pub fn to_json(&self) -> serde_json::Value {
+        serde_json::json!({
+            "ok": false,
+            "error_code": self.row().text,
+            "error": self.text(),
+            "about": self.about,
+            "next_command": self.next_command(),
+        })
+    }
+
+    /// Turns an operating system error on `role` (the file's role, not its path)
+    /// into the code that fits its kind.
+    pub fn from_io(error: &std::io::Error, role: &str, path: &std::path::Path) -> Self {
+        use std::io::ErrorKind;
+        let code = match error.kind() {
+            ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge => ErrorCode::DiskFull,
+            ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => ErrorCode::WriteDenied,
+            _ => ErrorCode::IoFailed,
+        };
+        Self::new(code, role).detail(format!("{}: {error}", path.display()))
+    }
+}
+
+/// Shorthand of this crate.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_are_unique_and_no_row_suggests_destroying_state() {
+        let mut seen = std::collections::BTreeSet::new();
+        for row in CATALOGUE {
+            assert!(seen.insert(row.text), "{} twice", row.text);
+            assert_eq!(row.code.row().text, row.text);
+            for word in ["--force", "delete", "rm ", " init", "reset"] {
+                assert!(!row.next_command.contains(word), "{}: {}", row.text, row.next_command);
+            }
+        }
+    }
+}

@@ -1,0 +1,1 @@
+//! Files: locks, atomic replacement, kinds of file system. Nothing about contents.

@@ -1,0 +1,17 @@
+//! The LoopX admission kernel.
+//!
+//! Before a host spends a model turn, the kernel answers in one packet: may this
+//! agent run, on what, told what, and when should it look again. After the turn it
+//! commits the evidence and spends one slot, exactly once. It runs no process, opens
+//! no socket and reads no environment; see `ARCHITECTURE.md` for the map.
+
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
+
+pub mod error;
+pub mod file;
+pub mod model;
+pub mod registry;
+pub mod state_file;
+
+pub use error::{Error, ErrorCode, Result};

@@ -1,0 +1,1 @@
+//! The Markdown surface: parse, render, adopt hand edits, bring in an earlier project.
