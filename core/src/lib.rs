@@ -8,10 +8,14 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+pub mod admission;
 pub mod error;
 pub mod file;
 pub mod model;
+pub mod quota;
 pub mod registry;
+pub mod schedule;
+pub mod store;
 pub mod state_file;
 
 pub use error::{Error, ErrorCode, Result};

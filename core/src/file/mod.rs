@@ -1,1 +1,16 @@
-//! Files: locks, atomic replacement, kinds of file system. Nothing about contents.
+//! Files: locks, atomic replacement, kinds of file system, digests. Nothing about
+//! what a file holds.
+
+pub mod digest;
+pub mod filesystem;
+pub mod holder;
+pub mod lock;
+pub mod read;
+pub mod replace;
+
+pub use digest::sha256_hex;
+pub use filesystem::refuse_network;
+pub use holder::{Holder, HolderNote, read_holder};
+pub use lock::{FileLock, LockMode};
+pub use read::{read_bounded, resolve_target};
+pub use replace::{Durability, Exchanged, exchange, replace, replace_with_mode};

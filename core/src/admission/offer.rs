@@ -1,0 +1,73 @@
+//! Offers and the brake (contract.md 2.4, 2.5): a run that may lead nowhere is offered
+//! once per set of facts. Its admission is the one attempt.
+
+use serde_json::Value;
+
+use crate::file::digest::sha256_hex;
+use crate::model::{AgentId, Attempt, AttemptState, GoalPolicy};
+
+use super::view::View;
+
+/// A run that is offered once: its identity is (goal, agent, rule, cause, facts).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Offer {
+    /// The rule that offers.
+    pub rule: &'static str,
+    /// The causing todo, trigger or finding.
+    pub cause: String,
+    /// Digest of the identity.
+    pub digest: String,
+}
+
+impl Offer {
+    /// The offer of `rule` to `agent` because of `cause`, while `facts` stand.
+    pub fn new(
+        policy: &GoalPolicy,
+        agent: Option<&AgentId>,
+        rule: &'static str,
+        cause: &str,
+        facts: &Value,
+    ) -> Self {
+        let identity = serde_json::json!([
+            goal_identity(policy),
+            agent.map(AgentId::as_str),
+            rule,
+            cause,
+            facts,
+        ]);
+        Self {
+            rule,
+            cause: cause.to_owned(),
+            digest: short_digest(&identity.to_string()),
+        }
+    }
+
+    /// How its attempt stands, when one was made.
+    pub fn attempt<'a>(&self, view: &'a View, agent: Option<&AgentId>) -> Option<&'a Attempt> {
+        view.attempts
+            .iter()
+            .find(|a| a.digest == self.digest && a.agent.as_ref() == agent)
+    }
+}
+
+/// The goal's uid; its name while it has none.
+pub fn goal_identity(policy: &GoalPolicy) -> &str {
+    policy.goal_uid.as_ref().map_or(policy.goal_id.as_str(), |uid| uid.as_str())
+}
+
+/// The first 16 hex characters of sha256: enough for tokens that are only compared.
+pub fn short_digest(text: &str) -> String {
+    let mut digest = sha256_hex(text.as_bytes());
+    digest.truncate(16);
+    digest
+}
+
+/// What keeps an agent's obligations from being offered at all.
+pub fn replan_brake(view: &View, agent: Option<&AgentId>) -> Option<AttemptState> {
+    let of_agent = |state| {
+        view.attempts
+            .iter()
+            .any(|a| a.rule == "replan" && a.state == state && a.agent.as_ref() == agent)
+    };
+    [AttemptState::OutcomeUnknown, AttemptState::Paused].into_iter().find(|s| of_agent(*s))
+}

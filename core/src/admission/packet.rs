@@ -1,0 +1,614 @@
+//! The packet: what a decision says to a host (reference quota.md 15, the stable
+//! block), small. Texts are cut to fit, never inside a character; a packet over the
+//! cap is impossible by construction.
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::decision::{Decision, decide_facts};
+use super::facts::{Facts, GoalFacts};
+use super::gates;
+use super::holds::{Hold, is_expired};
+use super::offer::short_digest;
+use super::request::{AdmissionRequest, Detail, Situation};
+use super::rules::Verdict;
+use crate::error::{Error, ErrorClass, ErrorCode};
+use crate::model::{AgentId, Finding, Instant, Todo};
+use crate::schedule::{SchedulerHint, hint_for};
+
+/// Most bytes of one packet without details; details may add up to the same again per
+/// section and say when they were cut.
+pub const PACKET_CAP: usize = 8 * 1024;
+/// Bytes of one text in the packet.
+const TEXT_CAP: usize = 240;
+/// Items of one list in the packet.
+const LIST_CAP: usize = 3;
+
+/// What the person is told.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct UserChannel {
+    /// Nothing goes on until a person acts.
+    pub action_required: bool,
+    /// `NOTIFY` or `DONT_NOTIFY`.
+    pub notify: &'static str,
+    /// Told beside running work.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub non_blocking: bool,
+    /// The questions, at most three.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub actions: Vec<UserItem>,
+    /// How many there are in all, when more than shown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub more: Option<usize>,
+}
+
+/// One thing for a person.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct UserItem {
+    /// Todo.
+    pub todo_id: Option<String>,
+    /// Its text.
+    pub text: String,
+}
+
+/// What the agent does.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct AgentChannel {
+    /// It must work now.
+    pub must_attempt: bool,
+    /// It may deliver, not only mend.
+    pub delivery_allowed: bool,
+    /// Doing nothing, silently, is right.
+    pub quiet_noop_allowed: bool,
+    /// One sentence.
+    pub primary_action: String,
+}
+
+/// What the command line may do.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct CliChannel {
+    /// Never: a decision is not work.
+    pub spend_allowed_now: bool,
+    /// A slot is spent once the work is validated.
+    pub spend_after_validation: bool,
+    /// Next commands.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub next_cli_actions: Vec<String>,
+}
+
+/// Who does what next.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct InteractionContract {
+    /// `loopx_interaction_contract_v0`.
+    pub schema_version: &'static str,
+    /// Mode.
+    pub mode: &'static str,
+    /// Person.
+    pub user_channel: UserChannel,
+    /// Agent.
+    pub agent_channel: AgentChannel,
+    /// Command line.
+    pub cli_channel: CliChannel,
+}
+
+/// The window in the packet.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct QuotaPacket {
+    /// Share of the window.
+    pub compute: f64,
+    /// Hours.
+    pub window_hours: u32,
+    /// Minutes of a slot.
+    pub slot_minutes: u32,
+    /// Slots allowed.
+    pub allowed_slots: u64,
+    /// Slots spent.
+    pub spent_slots: u64,
+    /// Slots reserved.
+    pub reserved_slots: u64,
+    /// Same as the packet's.
+    pub state: &'static str,
+}
+
+/// The todo to work on.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SelectedTodo {
+    /// `quota_selected_todo_v0`.
+    pub schema_version: &'static str,
+    /// Identity; null for a line of the state file that no command has taken in yet.
+    pub todo_id: Option<String>,
+    /// Its text, cut.
+    pub text: String,
+    /// Class.
+    pub task_class: &'static str,
+    /// `P0` to `P4`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub priority: Option<String>,
+    /// Kind of work.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub action_kind: Option<String>,
+    /// Monitors: what is watched.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub target_key: Option<String>,
+    /// Holder.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub claimed_by: Option<AgentId>,
+    /// `current_agent_claimed_todo`, `unclaimed_todo` or `scoped_user_gate_fallback`.
+    pub selected_by: &'static str,
+    /// Claim it before working.
+    pub claim_required_before_work: bool,
+}
+
+/// The answer of `quota should-run`.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Packet {
+    /// An answer was reached, also when it is "do not run" (exit status 0).
+    pub ok: bool,
+    /// The records can be trusted.
+    pub status_health_ok: bool,
+    /// `should-run`.
+    pub mode: &'static str,
+    /// Goal.
+    pub goal_id: String,
+    /// Decision.
+    pub decision: &'static str,
+    /// May the agent run.
+    pub should_run: bool,
+    /// The rule that decided.
+    pub rule: &'static str,
+    /// Its place in the table.
+    pub rule_order: u8,
+    /// What is done.
+    pub effective_action: &'static str,
+    /// State.
+    pub state: &'static str,
+    /// Why, one sentence.
+    pub reason: String,
+    /// Why, one word.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason_code: Option<&'static str>,
+    /// What stopped the goal.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pause_cause: Option<&'static str>,
+    /// When a slot comes free.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next_eligible_at: Option<Instant>,
+    /// Who does what.
+    pub interaction_contract: InteractionContract,
+    /// The todo.
+    pub selected_todo: Option<SelectedTodo>,
+    /// Window.
+    pub quota: QuotaPacket,
+    /// When to look again.
+    pub scheduler_hint: SchedulerHint,
+    /// Who asked.
+    pub agent_identity: AgentIdentity,
+    /// Shown once per key by a loop that tells a person.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub notify_key: Option<String>,
+    /// What is not as it should be, at most three.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub findings: Vec<Finding>,
+    /// Fields that hosts of the earlier tool read beside these.
+    #[serde(flatten)]
+    pub reference: ReferenceFields,
+    /// Sections asked for with `--include-detail`.
+    #[serde(flatten)]
+    pub details: Details,
+}
+
+/// The agent as the packet names it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct AgentIdentity {
+    /// Canonical id.
+    pub agent_id: Option<AgentId>,
+    /// In the roster.
+    pub registered: bool,
+}
+
+/// The rest of the reference's stable block: derived from the same verdict, so that no
+/// two fields can disagree.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ReferenceFields {
+    normal_delivery_allowed: bool,
+    recovery_delivery_allowed: bool,
+    self_repair_allowed: bool,
+    capability_repair_allowed: bool,
+    workspace_repair_allowed: bool,
+    actionable_by_codex: bool,
+    safe_bypass_allowed: bool,
+    waiting_on: &'static str,
+    status: &'static str,
+    lifecycle_phase: &'static str,
+    lifecycle_flags: [&'static str; 0],
+    source: &'static str,
+    recommended_action: String,
+    requires_user_action: bool,
+    open_count: u64,
+    heartbeat_recommendation: Value,
+    execution_obligation: Value,
+    automation_liveness: Value,
+    protocol_action_packet: Value,
+    plan_summary: Value,
+    todo_write_hint: Value,
+    goal_frontier_projection: Value,
+    rollout_event: Option<()>,
+}
+
+/// Opt-in sections.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Details {
+    /// Every open agent todo with its holds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agent_todos: Option<Value>,
+    /// Every open user todo.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub user_todos: Option<Value>,
+    /// Scope and capabilities.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub goal_boundary: Option<Value>,
+}
+
+/// Decides and says it. For a refusal the value is the small failure payload with exit
+/// status 1, otherwise the packet with exit status 0.
+pub fn answer(situation: &Situation<'_>, goal_id: &str) -> (Decision, Value) {
+    let facts = Facts::find(situation.subject, situation.request, situation.now);
+    let decision = decide_facts(&facts);
+    let value = match &facts {
+        Facts::Refused(error) => refusal(error, &decision, goal_id, situation.request),
+        Facts::Goal(facts) => {
+            let packet = packet(facts, &decision);
+            serde_json::to_value(packet).unwrap_or(Value::Null)
+        }
+    };
+    (decision, value)
+}
+
+/// The failure payload of rules 1 to 3.
+fn refusal(error: &Error, decision: &Decision, goal_id: &str, request: &AdmissionRequest) -> Value {
+    let status = match error.row().class {
+        ErrorClass::Usage => "quota_validation_failed",
+        ErrorClass::Identity if error.code == ErrorCode::GoalUnknown => "goal_not_found",
+        ErrorClass::Identity => "quota_identity_precondition_failed",
+        _ if error.code == ErrorCode::GoalDuplicated => "goal_not_found",
+        _ => "quota_collection_failed",
+    };
+    let mut value = json!({
+        "ok": false,
+        "mode": "should-run",
+        "goal_id": goal_id,
+        "decision": decision.verdict.decision,
+        "should_run": false,
+        "rule": decision.rule,
+        "error_code": error.row().text,
+        "error": error.text(),
+        "about": error.about,
+        "next_command": error.next_command(),
+        "reason": error.text(),
+        "state": decision.verdict.state,
+        "waiting_on": "controller",
+        "status": status,
+        "source": "quota.should-run",
+        "recommended_action": error.next_command(),
+    });
+    let precondition = match error.code {
+        ErrorCode::AgentIdInvalid => Some("public_safe_agent_id"),
+        ErrorCode::RosterMissing => Some("registered_agent_roster_present"),
+        ErrorCode::AgentNotRegistered => Some("requested_agent_registered"),
+        _ => None,
+    };
+    if let (Some(precondition), Some(map)) = (precondition, value.as_object_mut()) {
+        map.insert("identity_precondition".into(), json!(precondition));
+        map.insert("agent_id".into(), json!(request.agent));
+    }
+    value
+}
+
+/// Cuts `text` to at most `cap` bytes at a character boundary, marking the cut.
+pub fn cut(text: &str, cap: usize) -> String {
+    if text.len() <= cap {
+        return text.to_owned();
+    }
+    let mut end = cap.saturating_sub('\u{2026}'.len_utf8());
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    format!("{}\u{2026}", text.get(..end).unwrap_or_default())
+}
+
+fn shown_id(todo: &Todo) -> Option<String> {
+    let id = todo.todo_id.as_str();
+    (!id.starts_with('?')).then(|| id.to_owned())
+}
+
+fn packet(facts: &GoalFacts<'_>, decision: &Decision) -> Packet {
+    let verdict = &decision.verdict;
+    let selected = verdict
+        .selected
+        .as_ref()
+        .and_then(|id| facts.candidates.iter().find(|c| c.todo.todo_id == *id));
+    let hint = hint_for(facts, verdict, facts.request.wants(Detail::Scheduler));
+    let healthy = facts.view.health.is_empty();
+    let notify_key = verdict.notify.then(|| {
+        let token = hint.reset_policy.as_ref().map_or("", |r| r.reset_token.as_str());
+        short_digest(&json!([verdict.user_items, verdict.reason_code, token]).to_string())
+    });
+    let mut findings: Vec<Finding> = facts.view.health.iter().chain(&facts.findings).cloned().collect();
+    findings.truncate(LIST_CAP);
+    for finding in &mut findings {
+        finding.about = cut(&finding.about, 80);
+        finding.message = cut(&finding.message, TEXT_CAP);
+    }
+    Packet {
+        ok: true,
+        status_health_ok: healthy,
+        mode: "should-run",
+        goal_id: facts.policy.goal_id.to_string(),
+        decision: verdict.decision,
+        should_run: verdict.run,
+        rule: decision.rule,
+        rule_order: decision.order,
+        effective_action: verdict.effective_action,
+        state: verdict.state,
+        reason: cut(&verdict.reason, TEXT_CAP),
+        reason_code: verdict.reason_code,
+        pause_cause: verdict.pause_cause,
+        next_eligible_at: facts.view.window.next_free_at.filter(|_| verdict.state == "throttled"),
+        interaction_contract: contract(facts, verdict),
+        selected_todo: selected.map(|c| {
+            let todo = c.todo;
+            let unclaimed = !c.own && !facts.policy.roster.is_empty();
+            SelectedTodo {
+                schema_version: "quota_selected_todo_v0",
+                todo_id: shown_id(todo),
+                text: cut(&todo.text, TEXT_CAP),
+                task_class: todo.task_class.as_str(),
+                priority: todo.priority().map(|p| format!("P{p}")),
+                action_kind: todo.action_kind.as_deref().map(|k| cut(k, 64)),
+                target_key: todo.target_key.as_deref().map(|k| cut(k, 96)),
+                claimed_by: todo.claimed_by.clone(),
+                selected_by: match (decision.rule, c.own) {
+                    ("gate_fallback", _) => "scoped_user_gate_fallback",
+                    (_, true) => "current_agent_claimed_todo",
+                    _ => "unclaimed_todo",
+                },
+                claim_required_before_work: unclaimed && verdict.run,
+            }
+        }),
+        quota: QuotaPacket {
+            compute: facts.policy.quota.compute,
+            window_hours: facts.policy.quota.window_hours,
+            slot_minutes: facts.policy.quota.slot_minutes,
+            allowed_slots: facts.policy.quota.allowed_slots,
+            spent_slots: facts.view.window.spent,
+            reserved_slots: facts.view.window.reserved,
+            state: verdict.state,
+        },
+        agent_identity: AgentIdentity {
+            agent_id: facts.agent().cloned(),
+            registered: facts.agent().is_some_and(|a| facts.policy.roster.contains(a)),
+        },
+        notify_key,
+        findings,
+        reference: reference_fields(facts, decision, healthy, &hint),
+        details: details(facts),
+        scheduler_hint: hint,
+    }
+}
+
+fn contract(facts: &GoalFacts<'_>, verdict: &Verdict) -> InteractionContract {
+    let items: Vec<&Todo> = verdict
+        .user_items
+        .iter()
+        .filter_map(|id| facts.view.todos.iter().find(|t| t.todo_id == *id))
+        .collect();
+    let stopped_for_user = verdict.notify && !verdict.run;
+    let quiet = !verdict.run && !verdict.notify;
+    InteractionContract {
+        schema_version: "loopx_interaction_contract_v0",
+        mode: verdict.mode,
+        user_channel: UserChannel {
+            action_required: stopped_for_user && !items.is_empty(),
+            notify: if verdict.notify { "NOTIFY" } else { "DONT_NOTIFY" },
+            non_blocking: verdict.notify && verdict.run,
+            actions: items
+                .iter()
+                .take(LIST_CAP)
+                .map(|t| UserItem { todo_id: shown_id(t), text: cut(&t.text, 160) })
+                .collect(),
+            more: (items.len() > LIST_CAP).then_some(items.len()),
+        },
+        agent_channel: AgentChannel {
+            must_attempt: verdict.run,
+            delivery_allowed: verdict.run && verdict.delivery,
+            quiet_noop_allowed: quiet,
+            primary_action: primary_action(facts, verdict),
+        },
+        cli_channel: CliChannel {
+            spend_allowed_now: false,
+            spend_after_validation: verdict.run && verdict.delivery,
+            next_cli_actions: next_commands(facts, verdict),
+        },
+    }
+}
+
+fn primary_action(facts: &GoalFacts<'_>, verdict: &Verdict) -> String {
+    let text = match verdict.selected.as_ref() {
+        Some(id) => facts.candidates.iter().find(|c| c.todo.todo_id == *id).map(|c| c.todo.text.as_str()),
+        None => None,
+    };
+    match (verdict.run, text) {
+        (true, Some(text)) if verdict.delivery => cut(text, 160),
+        _ => cut(&verdict.reason, 160),
+    }
+}
+
+fn next_commands(facts: &GoalFacts<'_>, verdict: &Verdict) -> Vec<String> {
+    let goal = &facts.policy.goal_id;
+    if !verdict.run {
+        return match verdict.mode {
+            "user_gate" => verdict
+                .user_items
+                .first()
+                .map(|id| format!("loopx todo complete --goal-id {goal} --todo-id {id} --decision-outcome approve|reject|cancel"))
+                .into_iter()
+                .collect(),
+            "skip" if verdict.pause_cause == Some("goal_stopped") => vec![format!("loopx goal resume --goal-id {goal}")],
+            _ => Vec::new(),
+        };
+    }
+    let agent = facts.agent().map(|a| format!(" --agent-id {a}")).unwrap_or_default();
+    match verdict.selected.as_ref() {
+        Some(id) if verdict.delivery && !id.as_str().starts_with('?') => vec![
+            format!("loopx todo complete --goal-id {goal}{agent} --todo-id {id} --evidence TEXT"),
+            format!("loopx refresh-state --goal-id {goal}{agent} --todo-id {id} --delivery-outcome outcome_progress"),
+            format!("loopx quota spend-slot --goal-id {goal}{agent} --todo-id {id} --execute"),
+        ],
+        _ if verdict.delivery => vec![format!("loopx todo add --goal-id {goal} --role agent --text TEXT")],
+        _ => Vec::new(),
+    }
+}
+
+fn reference_fields(
+    facts: &GoalFacts<'_>,
+    decision: &Decision,
+    healthy: bool,
+    hint: &SchedulerHint,
+) -> ReferenceFields {
+    let verdict = &decision.verdict;
+    let action = verdict.effective_action;
+    let normal = verdict.run && verdict.delivery && verdict.decision == "run";
+    let capability = verdict.run && action == "capability_bridge_repair";
+    let workspace = verdict.run && action == "agent_workspace_repair";
+    let self_repair = verdict.run && verdict.decision == "self_repair";
+    let gated = verdict.state == "operator_gate";
+    let stop = hint.reset_policy.is_none();
+    let terminal = decision.rule == "terminal";
+    ReferenceFields {
+        normal_delivery_allowed: normal,
+        recovery_delivery_allowed: false,
+        self_repair_allowed: self_repair,
+        capability_repair_allowed: capability,
+        workspace_repair_allowed: workspace,
+        actionable_by_codex: verdict.run,
+        safe_bypass_allowed: gated && verdict.run,
+        waiting_on: if gated || verdict.mode == "user_action_required" {
+            "controller"
+        } else if verdict.pause_cause.is_some() {
+            "none"
+        } else {
+            "codex"
+        },
+        status: match decision.rule {
+            "gate" | "gate_fallback" => "active_state_user_gate",
+            "user_action" => "active_state_user_todo",
+            "health" => "blocked_health",
+            _ if verdict.pause_cause.is_some() => "stopped",
+            _ => "active",
+        },
+        lifecycle_phase: if verdict.pause_cause.is_some() { "paused" } else { "active" },
+        lifecycle_flags: [],
+        source: "quota.should-run",
+        recommended_action: primary_action(facts, verdict),
+        requires_user_action: verdict.notify && !verdict.run && !verdict.user_items.is_empty(),
+        open_count: facts.view.counters.agent_open + facts.view.counters.user_open,
+        heartbeat_recommendation: json!({
+            "source": "quota.should-run",
+            "recommended_mode": verdict.pause_cause.map_or(verdict.mode, |cause| {
+                if cause == "goal_stopped" { "goal_stopped" } else { "quota_paused" }
+            }),
+            "notify": if verdict.notify { "NOTIFY" } else { "DONT_NOTIFY" },
+            "agent_must_attempt": verdict.run,
+        }),
+        execution_obligation: json!({
+            "must_attempt_work": verdict.run,
+            "kind": action,
+            "delivery_allowed": verdict.run && verdict.delivery,
+            "notify_is_execution_gate": false,
+        }),
+        automation_liveness: json!({
+            "keep_active": !stop,
+            "pause_allowed": stop,
+            "automation_action": match (verdict.pause_cause, terminal, verdict.run) {
+                (Some("goal_stopped"), ..) => "stop_goal_stopped",
+                (Some(_), ..) => "stop_quota_paused",
+                (None, true, _) => "stop_terminal",
+                (None, false, true) => "execute_bounded_work",
+                (None, false, false) => "keep_waiting",
+            },
+        }),
+        protocol_action_packet: json!({
+            "schema_version": "protocol_action_packet_v0",
+            "summary": format!("decision={} should_run={} action={}", verdict.decision, verdict.run, action),
+        }),
+        plan_summary: json!({"agent_open": facts.view.counters.agent_open, "user_open": facts.view.counters.user_open}),
+        todo_write_hint: json!({"required": decision.order == 24}),
+        goal_frontier_projection: json!({
+            "terminal_state": terminal.then(|| json!({
+                "schema_version": "goal_terminal_state_v0",
+                "kind": "no_followup",
+                "derived": true,
+                "source": "validated_goal_closure",
+            })),
+            "source_completeness": {
+                "schema_version": "goal_terminal_source_completeness_v0",
+                "user_todos": if healthy { "valid" } else { "invalid" },
+                "agent_todos": if healthy { "valid" } else { "invalid" },
+            },
+        }),
+        rollout_event: None,
+    }
+}
+
+/// Most todos that one detail section lists.
+const DETAIL_CAP: usize = 200;
+
+fn details(facts: &GoalFacts<'_>) -> Details {
+    let request = facts.request;
+    let agent_todos = request.wants(Detail::AgentTodos).then(|| {
+        let items: Vec<Value> = facts
+            .candidates
+            .iter()
+            .take(DETAIL_CAP)
+            .map(|c| {
+                json!({
+                    "todo_id": shown_id(c.todo),
+                    "text": cut(&c.todo.text, TEXT_CAP),
+                    "task_class": c.todo.task_class.as_str(),
+                    "eligible": c.is_eligible(),
+                    "reason": c.reason().map(Hold::word),
+                    "expired": is_expired(c.todo, facts.now),
+                    "holds": c.holds,
+                })
+            })
+            .collect();
+        json!({"count": facts.candidates.len(), "truncated": facts.candidates.len() > DETAIL_CAP, "todos": items})
+    });
+    let user_todos = request.wants(Detail::UserTodos).then(|| {
+        let items: Vec<Value> = facts
+            .view
+            .todos
+            .iter()
+            .filter(|t| t.role == crate::model::Role::User)
+            .take(DETAIL_CAP)
+            .map(|t| {
+                json!({
+                    "todo_id": shown_id(t),
+                    "text": cut(&t.text, TEXT_CAP),
+                    "task_class": t.task_class.as_str(),
+                    "blocks_agent": gates::is_open_gate(t) && gates::blocks_agent(t, facts.agent()),
+                    "concerns_agent": gates::is_open_gate(t) && gates::concerns(t, facts.agent()),
+                })
+            })
+            .collect();
+        json!({"todos": items})
+    });
+    let goal_boundary = request.wants(Detail::GoalBoundary).then(|| {
+        json!({
+            "write_scope": facts.policy.write_scope,
+            "available_capabilities": super::holds::Asker::capabilities_of(facts.policy, facts.agent(), &request.capabilities),
+            "rule": "stay_in_scope_or_stop",
+        })
+    });
+    Details { agent_todos, user_todos, goal_boundary }
+}

@@ -1,0 +1,5 @@
+//! When to look again: the scheduler hint of a decision.
+
+pub mod hint;
+
+pub use hint::{SchedulerHint, hint_for};

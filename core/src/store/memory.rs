@@ -1,0 +1,431 @@
+//! The store in memory: for tests, the model check and simulations. Every answer is a
+//! full scan, so it is also the definition that other backends are compared with.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use super::{Change, Read, Store, TodoFilter, Transaction};
+use crate::admission::view::{GoalRecords, View, ViewQuery};
+use crate::error::{Error, ErrorCode, Result};
+use crate::model::{
+    AgentId, AttemptState, CommitRecord, Counters, EffectId, Evidence, GoalUid, JournalRow,
+    LegacyWitness, Outcome, Role, Todo, TodoId, Turn, TurnId,
+};
+
+/// Everything that one goal's store holds.
+#[derive(Clone, Debug, PartialEq)]
+struct Tables {
+    uid: GoalUid,
+    records: GoalRecords,
+    evidence: Vec<Evidence>,
+    commits: Vec<CommitRecord>,
+    journal: Option<JournalRow>,
+    legacy: Option<LegacyWitness>,
+    projections: BTreeSet<String>,
+}
+
+/// A goal's store in memory.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MemoryStore {
+    tables: Tables,
+}
+
+impl MemoryStore {
+    /// An empty store for a goal.
+    pub fn new(uid: GoalUid) -> Self {
+        let records = GoalRecords { goal_uid: Some(uid.clone()), ..GoalRecords::default() };
+        Self {
+            tables: Tables {
+                uid,
+                records,
+                evidence: Vec::new(),
+                commits: Vec::new(),
+                journal: None,
+                legacy: None,
+                projections: BTreeSet::new(),
+            },
+        }
+    }
+}
+
+/// Rules of invariant 5 on a record set: forgets what hangs on a closed todo.
+fn forget_for_closed(records: &mut GoalRecords, closed: impl Fn(&TodoId) -> bool) {
+    records.attempts.retain(|a| {
+        matches!(a.state, AttemptState::OutcomeUnknown | AttemptState::Paused)
+            || !closed(&TodoId::trusted(a.cause.as_str()))
+    });
+}
+
+impl GoalRecords {
+    /// Applies one change to plain records (no evidence, no bookkeeping).
+    pub fn apply(&mut self, change: &Change) {
+        match change {
+            Change::PutTodo(todo) => {
+                if !todo.is_open() {
+                    self.stalls.retain(|s| s.todo_id != todo.todo_id);
+                    if !todo.dangling {
+                        forget_for_closed(self, |id| *id == todo.todo_id);
+                    }
+                }
+                self.todos.insert(todo.todo_id.clone(), (**todo).clone());
+            }
+            Change::FollowDangling => {
+                let mut followed: BTreeSet<TodoId> = BTreeSet::new();
+                for todo in self.todos.values_mut().filter(|t| t.dangling) {
+                    todo.dangling = false;
+                    followed.insert(todo.todo_id.clone());
+                }
+                forget_for_closed(self, |id| followed.contains(id));
+            }
+            Change::PutSpend(spend) => upsert(&mut self.spends, spend, |s| s.id),
+            Change::PutOutcome(outcome) => upsert(&mut self.outcomes, outcome, |o| o.id),
+            Change::PutTurn(turn) => {
+                self.turns.insert(turn.turn_id.to_string(), turn.clone());
+            }
+            Change::PutAttempt(attempt) => {
+                self.attempts.retain(|a| {
+                    a.agent != attempt.agent || a.rule != attempt.rule || a.cause != attempt.cause
+                });
+                self.attempts.push(attempt.clone());
+                self.attempts.sort_by(|a, b| {
+                    (&a.agent, &a.rule, &a.cause).cmp(&(&b.agent, &b.rule, &b.cause))
+                });
+            }
+            Change::PutStall(stall) => {
+                self.stalls.retain(|s| s.todo_id != stall.todo_id || s.agent != stall.agent);
+                self.stalls.push(stall.clone());
+                self.stalls.sort_by(|a, b| (&a.todo_id, &a.agent).cmp(&(&b.todo_id, &b.agent)));
+            }
+            Change::ClearStalls(id) => self.stalls.retain(|s| s.todo_id != *id),
+            Change::PutGrant(grant) => upsert(&mut self.grants, grant, |g| g.id),
+            Change::PutLease(lease) => {
+                self.leases.insert(lease.todo_id.clone(), lease.clone());
+            }
+            Change::PutSeen(seen) => {
+                self.seen.insert(seen.agent.clone(), seen.clone());
+            }
+            Change::AddSignal(signal) => {
+                self.signals.insert(signal.clone());
+            }
+            Change::PutFinding(finding) => {
+                self.findings.retain(|f| (&f.code, &f.about) != (&finding.code, &finding.about));
+                self.findings.push(finding.clone());
+                self.findings.sort();
+            }
+            Change::ClearFindings(code) => self.findings.retain(|f| f.code != *code),
+            Change::AddEvidence(_) | Change::SetLegacy(_) => {}
+        }
+    }
+}
+
+fn upsert<T: Clone>(rows: &mut Vec<T>, row: &T, id: fn(&T) -> u64) {
+    match rows.iter_mut().find(|r| id(r) == id(row)) {
+        Some(old) => *old = row.clone(),
+        None => rows.push(row.clone()),
+    }
+}
+
+impl Tables {
+    fn commit_index(&self, effect: &EffectId) -> Option<&CommitRecord> {
+        self.commits.iter().find(|c| c.effect_id == *effect)
+    }
+}
+
+impl Read for Tables {
+    fn goal_uid(&self) -> GoalUid {
+        self.uid.clone()
+    }
+
+    fn last_commit(&self) -> Result<u64> {
+        Ok(self.records.commit)
+    }
+
+    fn view(&self, query: &ViewQuery) -> Result<View> {
+        Ok(self.records.view(query))
+    }
+
+    fn todo(&self, id: &TodoId) -> Result<Option<Todo>> {
+        Ok(self.records.todos.get(id).cloned())
+    }
+
+    fn todos(&self, filter: &TodoFilter) -> Result<Vec<Todo>> {
+        let mut todos: Vec<Todo> =
+            self.records.todos.values().filter(|t| filter.passes(t)).cloned().collect();
+        todos.sort_by(|a, b| (a.order, &a.todo_id).cmp(&(b.order, &b.todo_id)));
+        Ok(todos)
+    }
+
+    fn shown_todos(&self, done: usize) -> Result<Vec<Todo>> {
+        let mut closed: Vec<&Todo> =
+            self.records.todos.values().filter(|t| !t.is_open() && !t.archived).collect();
+        closed.sort_by(|a, b| {
+            (b.completed_at, b.order, &b.todo_id).cmp(&(a.completed_at, a.order, &a.todo_id))
+        });
+        closed.truncate(done);
+        let mut shown: Vec<Todo> = self
+            .records
+            .todos
+            .values()
+            .filter(|t| t.is_open())
+            .chain(closed)
+            .cloned()
+            .collect();
+        shown.sort_by(|a, b| (a.order, &a.todo_id).cmp(&(b.order, &b.todo_id)));
+        Ok(shown)
+    }
+
+    fn open_todo_by_text(&self, role: Role, text: &str) -> Result<Option<Todo>> {
+        let mut found: Vec<&Todo> = self
+            .records
+            .todos
+            .values()
+            .filter(|t| t.is_open() && t.role == role && t.text == text)
+            .collect();
+        found.sort_by(|a, b| (a.order, &a.todo_id).cmp(&(b.order, &b.todo_id)));
+        Ok(found.first().map(|t| (*t).clone()))
+    }
+
+    fn max_order(&self) -> Result<i64> {
+        Ok(self.records.todos.values().map(|t| t.order).max().unwrap_or(0))
+    }
+
+    fn counters(&self) -> Result<Counters> {
+        Ok(self.records.counters())
+    }
+
+    fn commit_of(&self, effect: &EffectId) -> Result<Option<CommitRecord>> {
+        Ok(self.commit_index(effect).cloned())
+    }
+
+    fn commits(&self, after: u64, limit: usize) -> Result<Vec<CommitRecord>> {
+        Ok(self.commits.iter().filter(|c| c.n > after).take(limit).cloned().collect())
+    }
+
+    fn turn(&self, id: &TurnId) -> Result<Option<Turn>> {
+        Ok(self.records.turns.get(id.as_str()).cloned())
+    }
+
+    fn last_delivery(&self, agent: Option<&AgentId>, todo: Option<&TodoId>) -> Result<Option<Outcome>> {
+        Ok(self
+            .records
+            .outcomes
+            .iter()
+            .filter(|o| o.kind.is_delivered() && o.agent.as_ref() == agent)
+            .filter(|o| todo.is_none_or(|t| o.todo_id.as_ref() == Some(t)))
+            .max_by_key(|o| o.id)
+            .cloned())
+    }
+
+    fn unspent_up_to(&self, outcome: &Outcome) -> Result<Vec<Outcome>> {
+        let mut rows: Vec<Outcome> = self
+            .records
+            .outcomes
+            .iter()
+            .filter(|o| o.kind.is_delivered() && o.spent_by.is_none() && o.id <= outcome.id)
+            .filter(|o| o.agent == outcome.agent && o.todo_id == outcome.todo_id)
+            .cloned()
+            .collect();
+        rows.sort_by_key(|o| o.id);
+        Ok(rows)
+    }
+
+    fn spend_totals(&self) -> Result<(u64, u64)> {
+        Ok(self.records.spends.iter().fold((0, 0), |(all, live), s| {
+            (all.saturating_add(s.slots), live.saturating_add(s.live()))
+        }))
+    }
+
+    fn journal(&self) -> Result<Option<JournalRow>> {
+        Ok(self.journal.clone())
+    }
+
+    fn legacy(&self) -> Result<Option<LegacyWitness>> {
+        Ok(self.legacy.clone())
+    }
+
+    fn was_projected(&self, digest: &str) -> Result<bool> {
+        Ok(self.projections.contains(digest))
+    }
+
+    fn records(&self) -> Result<GoalRecords> {
+        Ok(self.records.clone())
+    }
+
+    fn dump(&self, sink: &mut dyn FnMut(&str, Value) -> Result<()>) -> Result<()> {
+        let r = &self.records;
+        dump_rows(sink, "todos", r.todos.values())?;
+        dump_rows(sink, "spends", sorted(&r.spends, |s| s.id))?;
+        dump_rows(sink, "outcomes", sorted(&r.outcomes, |o| o.id))?;
+        dump_rows(sink, "evidence", self.evidence.iter())?;
+        dump_rows(sink, "turns", r.turns.values())?;
+        dump_rows(sink, "attempts", r.attempts.iter())?;
+        dump_rows(sink, "stalls", r.stalls.iter())?;
+        dump_rows(sink, "grants", sorted(&r.grants, |g| g.id))?;
+        dump_rows(sink, "leases", r.leases.values())?;
+        dump_rows(sink, "seen", r.seen.values())?;
+        dump_rows(sink, "signals", r.signals.iter())?;
+        dump_rows(sink, "findings", r.findings.iter())?;
+        dump_rows(sink, "commits", self.commits.iter())?;
+        dump_rows(sink, "legacy", self.legacy.iter())?;
+        dump_rows(sink, "projections", self.projections.iter())
+    }
+}
+
+fn sorted<T>(rows: &[T], id: fn(&T) -> u64) -> impl Iterator<Item = &T> {
+    let mut rows: Vec<&T> = rows.iter().collect();
+    rows.sort_by_key(|r| id(r));
+    rows.into_iter()
+}
+
+fn dump_rows<'a, T: serde::Serialize + 'a>(
+    sink: &mut dyn FnMut(&str, Value) -> Result<()>,
+    table: &str,
+    rows: impl Iterator<Item = &'a T>,
+) -> Result<()> {
+    for row in rows {
+        sink(table, to_value(row)?)?;
+    }
+    Ok(())
+}
+
+/// A record as JSON.
+pub(super) fn to_value<T: serde::Serialize>(row: &T) -> Result<Value> {
+    serde_json::to_value(row).map_err(|e| Error::new(ErrorCode::Internal, "record").detail(e))
+}
+
+/// A record from JSON; a row of another shape is not an export of ours.
+pub(super) fn from_value<T: serde::de::DeserializeOwned>(table: &str, row: &Value) -> Result<T> {
+    serde_json::from_value(row.clone()).map_err(|e| {
+        Error::new(ErrorCode::ExportInvalid, table)
+            .message(format!("a row of {table} has another shape"))
+            .detail(e)
+    })
+}
+
+/// The change that stores one dumped row of a table that changes can express.
+pub(super) fn change_of_row(table: &str, row: &Value) -> Result<Option<Change>> {
+    Ok(Some(match table {
+        "todos" => Change::PutTodo(Box::new(from_value(table, row)?)),
+        "spends" => Change::PutSpend(from_value(table, row)?),
+        "outcomes" => Change::PutOutcome(from_value(table, row)?),
+        "evidence" => Change::AddEvidence(from_value(table, row)?),
+        "turns" => Change::PutTurn(from_value(table, row)?),
+        "attempts" => Change::PutAttempt(from_value(table, row)?),
+        "stalls" => Change::PutStall(from_value(table, row)?),
+        "grants" => Change::PutGrant(from_value(table, row)?),
+        "leases" => Change::PutLease(from_value(table, row)?),
+        "seen" => Change::PutSeen(from_value(table, row)?),
+        "signals" => Change::AddSignal(from_value(table, row)?),
+        "findings" => Change::PutFinding(from_value(table, row)?),
+        "legacy" => Change::SetLegacy(from_value(table, row)?),
+        _ => return Ok(None),
+    }))
+}
+
+struct MemoryTransaction<'a> {
+    target: &'a mut Tables,
+    work: Tables,
+}
+
+macro_rules! forward_reads {
+    ($ty:ty, $($field:tt)+) => {
+        impl Read for $ty {
+            fn goal_uid(&self) -> GoalUid { self.$($field)+.goal_uid() }
+            fn last_commit(&self) -> Result<u64> { self.$($field)+.last_commit() }
+            fn view(&self, query: &ViewQuery) -> Result<View> { self.$($field)+.view(query) }
+            fn todo(&self, id: &TodoId) -> Result<Option<Todo>> { self.$($field)+.todo(id) }
+            fn todos(&self, filter: &TodoFilter) -> Result<Vec<Todo>> { self.$($field)+.todos(filter) }
+            fn shown_todos(&self, done: usize) -> Result<Vec<Todo>> { self.$($field)+.shown_todos(done) }
+            fn open_todo_by_text(&self, role: Role, text: &str) -> Result<Option<Todo>> {
+                self.$($field)+.open_todo_by_text(role, text)
+            }
+            fn max_order(&self) -> Result<i64> { self.$($field)+.max_order() }
+            fn counters(&self) -> Result<Counters> { self.$($field)+.counters() }
+            fn commit_of(&self, effect: &EffectId) -> Result<Option<CommitRecord>> {
+                self.$($field)+.commit_of(effect)
+            }
+            fn commits(&self, after: u64, limit: usize) -> Result<Vec<CommitRecord>> {
+                self.$($field)+.commits(after, limit)
+            }
+            fn turn(&self, id: &TurnId) -> Result<Option<Turn>> { self.$($field)+.turn(id) }
+            fn last_delivery(&self, agent: Option<&AgentId>, todo: Option<&TodoId>) -> Result<Option<Outcome>> {
+                self.$($field)+.last_delivery(agent, todo)
+            }
+            fn unspent_up_to(&self, outcome: &Outcome) -> Result<Vec<Outcome>> {
+                self.$($field)+.unspent_up_to(outcome)
+            }
+            fn spend_totals(&self) -> Result<(u64, u64)> { self.$($field)+.spend_totals() }
+            fn journal(&self) -> Result<Option<JournalRow>> { self.$($field)+.journal() }
+            fn legacy(&self) -> Result<Option<LegacyWitness>> { self.$($field)+.legacy() }
+            fn was_projected(&self, digest: &str) -> Result<bool> { self.$($field)+.was_projected(digest) }
+            fn records(&self) -> Result<GoalRecords> { self.$($field)+.records() }
+            fn dump(&self, sink: &mut dyn FnMut(&str, Value) -> Result<()>) -> Result<()> {
+                self.$($field)+.dump(sink)
+            }
+        }
+    };
+}
+pub(super) use forward_reads;
+
+forward_reads!(MemoryStore, tables);
+forward_reads!(MemoryTransaction<'_>, work);
+
+impl Transaction for MemoryTransaction<'_> {
+    fn apply(&mut self, changes: &[Change]) -> Result<()> {
+        for change in changes {
+            match change {
+                Change::AddEvidence(evidence) => self.work.evidence.push(evidence.clone()),
+                Change::SetLegacy(witness) => self.work.legacy = Some(witness.clone()),
+                other => self.work.records.apply(other),
+            }
+        }
+        Ok(())
+    }
+
+    fn note_projection(&mut self, digest: &str) -> Result<()> {
+        self.work.projections.insert(digest.to_owned());
+        Ok(())
+    }
+
+    fn set_journal(&mut self, row: Option<&JournalRow>) -> Result<()> {
+        self.work.journal = row.cloned();
+        Ok(())
+    }
+
+    fn load(&mut self, table: &str, row: &Value) -> Result<()> {
+        if let Some(change) = change_of_row(table, row)? {
+            return self.apply(&[change]);
+        }
+        match table {
+            "commits" => {
+                let record: CommitRecord = from_value(table, row)?;
+                self.work.records.commit = record.n;
+                self.work.commits.push(record);
+                Ok(())
+            }
+            "projections" => self.note_projection(row.as_str().unwrap_or_default()),
+            _ => Err(Error::new(ErrorCode::ExportInvalid, table).message(format!("unknown table {table}"))),
+        }
+    }
+
+    fn commit(self: Box<Self>, record: Option<&CommitRecord>) -> Result<()> {
+        let mut work = self.work;
+        if let Some(record) = record {
+            if work.commit_index(&record.effect_id).is_some() || record.n != work.records.commit + 1 {
+                return Err(Error::new(ErrorCode::Internal, "commit").message("commit number or effect id taken"));
+            }
+            work.records.commit = record.n;
+            work.commits.push(record.clone());
+        }
+        *self.target = work;
+        Ok(())
+    }
+}
+
+impl Store for MemoryStore {
+    fn begin<'a>(&'a mut self, _operation: &str) -> Result<Box<dyn Transaction + 'a>> {
+        let work = self.tables.clone();
+        Ok(Box::new(MemoryTransaction { target: &mut self.tables, work }))
+    }
+}

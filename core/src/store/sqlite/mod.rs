@@ -1,0 +1,386 @@
+//! The embedded store: one SQLite file per goal.
+//!
+//! Rollback journal, `synchronous=FULL`: many short processes, reads far more often
+//! than writes, and reads must work on a read-only mount and write nothing. The bench
+//! prints the comparison that decided it. Writers queue on an OS lock before
+//! `BEGIN IMMEDIATE`, so that many of them wait in turn instead of timing out.
+
+mod read;
+mod write;
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rusqlite::{Connection, OpenFlags};
+use serde_json::Value;
+
+use self::read::Db;
+use super::memory::forward_reads;
+use super::{Read, SCHEMA_VERSION, Store, TodoFilter, Transaction};
+use crate::admission::view::{GoalRecords, View, ViewQuery};
+use crate::error::{Error, ErrorCode, Result};
+use crate::file::filesystem::refuse_network;
+use crate::file::holder::HolderNote;
+use crate::file::lock::{FileLock, LockMode};
+use crate::model::{
+    AgentId, CommitRecord, Counters, EffectId, GoalUid, JournalRow, LegacyWitness, Outcome, Role,
+    Todo, TodoId, Turn, TurnId,
+};
+
+/// `LOOP` in ASCII: marks the file as ours.
+const APPLICATION_ID: i64 = 0x4c4f_4f50;
+
+/// The statements that make an empty store of schema 1.
+const SCHEMA_1: &str = "
+CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE shapes(id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, open INTEGER NOT NULL);
+CREATE TABLE todos(
+  id TEXT PRIMARY KEY, ord INTEGER NOT NULL, role TEXT NOT NULL, lane INTEGER NOT NULL,
+  shape INTEGER, rank INTEGER NOT NULL, dangling INTEGER NOT NULL, completed_at INTEGER,
+  archived INTEGER NOT NULL, text_hash INTEGER NOT NULL, doc TEXT NOT NULL);
+CREATE INDEX todos_plain ON todos(shape, rank, ord, id) WHERE lane = 0;
+CREATE INDEX todos_special ON todos(ord, id) WHERE lane = 1;
+CREATE INDEX todos_closed ON todos(completed_at, ord, id) WHERE lane = 2 AND archived = 0;
+CREATE INDEX todos_dangling ON todos(completed_at) WHERE dangling = 1;
+CREATE INDEX todos_text ON todos(text_hash) WHERE lane < 2;
+CREATE INDEX todos_ord ON todos(ord);
+CREATE TABLE spends(id INTEGER PRIMARY KEY, at INTEGER NOT NULL, live INTEGER NOT NULL, slots INTEGER NOT NULL, doc TEXT NOT NULL);
+CREATE INDEX spends_at ON spends(at, live);
+CREATE TABLE outcomes(id INTEGER PRIMARY KEY, agent TEXT NOT NULL, todo TEXT NOT NULL, delivered INTEGER NOT NULL, spent INTEGER NOT NULL, doc TEXT NOT NULL);
+CREATE INDEX outcomes_delivered ON outcomes(agent, id) WHERE delivered = 1;
+CREATE INDEX outcomes_todo ON outcomes(agent, todo, id) WHERE delivered = 1;
+CREATE TABLE evidence(id INTEGER NOT NULL, seq INTEGER PRIMARY KEY, todo TEXT NOT NULL, doc TEXT NOT NULL);
+CREATE INDEX evidence_todo ON evidence(todo, id);
+CREATE TABLE turns(id TEXT PRIMARY KEY, live INTEGER NOT NULL, expires_at INTEGER, doc TEXT NOT NULL) WITHOUT ROWID;
+CREATE INDEX turns_live ON turns(expires_at) WHERE live = 1;
+CREATE TABLE attempts(agent TEXT NOT NULL, rule TEXT NOT NULL, cause TEXT NOT NULL, sticky INTEGER NOT NULL, doc TEXT NOT NULL, PRIMARY KEY(agent, rule, cause)) WITHOUT ROWID;
+CREATE INDEX attempts_cause ON attempts(cause);
+CREATE TABLE stalls(todo TEXT NOT NULL, agent TEXT NOT NULL, doc TEXT NOT NULL, PRIMARY KEY(todo, agent)) WITHOUT ROWID;
+CREATE TABLE grants(id INTEGER PRIMARY KEY, used INTEGER NOT NULL, doc TEXT NOT NULL);
+CREATE INDEX grants_open ON grants(id) WHERE used = 0;
+CREATE TABLE leases(todo TEXT PRIMARY KEY, live INTEGER NOT NULL, expires_at INTEGER NOT NULL, doc TEXT NOT NULL) WITHOUT ROWID;
+CREATE INDEX leases_live ON leases(expires_at) WHERE live = 1;
+CREATE TABLE seen(agent TEXT PRIMARY KEY, doc TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE signals(kind TEXT NOT NULL, reference TEXT NOT NULL, PRIMARY KEY(kind, reference)) WITHOUT ROWID;
+CREATE TABLE findings(code TEXT NOT NULL, about TEXT NOT NULL, doc TEXT NOT NULL, PRIMARY KEY(code, about)) WITHOUT ROWID;
+CREATE TABLE commits(n INTEGER PRIMARY KEY, effect TEXT NOT NULL UNIQUE, doc TEXT NOT NULL);
+CREATE TABLE journal(effect TEXT PRIMARY KEY, doc TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE projections(digest TEXT PRIMARY KEY) WITHOUT ROWID;
+";
+
+/// Migrations: entry `i` takes a store of schema `i + 1` to `i + 2`. Empty so far;
+/// the loop that runs them is tested with a made-up list.
+const MIGRATIONS: &[&str] = &[];
+
+/// How a store is opened.
+#[derive(Clone, Debug)]
+pub struct SqliteOptions {
+    /// How long a writer waits its turn and a reader waits for a commit to finish.
+    pub deadline: Duration,
+    /// Who writes, for the holder record.
+    pub holder: HolderNote,
+}
+
+/// A goal's store in a SQLite file.
+#[derive(Debug)]
+pub struct SqliteStore {
+    conn: Connection,
+    uid: GoalUid,
+    path: PathBuf,
+    options: SqliteOptions,
+}
+
+/// Turns a SQLite error into the code that fits.
+pub(super) fn sql_error(error: rusqlite::Error) -> Error {
+    use rusqlite::ErrorCode as Sql;
+    let code = match &error {
+        rusqlite::Error::SqliteFailure(e, _) => match e.code {
+            Sql::DatabaseBusy | Sql::DatabaseLocked => ErrorCode::StoreBusy,
+            Sql::DiskFull => ErrorCode::DiskFull,
+            Sql::ReadOnly | Sql::PermissionDenied => ErrorCode::WriteDenied,
+            Sql::CannotOpen | Sql::NotADatabase | Sql::DatabaseCorrupt => ErrorCode::StoreUnreadable,
+            Sql::SystemIoFailure => ErrorCode::IoFailed,
+            _ => ErrorCode::Internal,
+        },
+        _ => ErrorCode::StoreUnreadable,
+    };
+    Error::new(code, "store").detail(error)
+}
+
+impl SqliteStore {
+    /// Opens a store to read and write. The file must exist and belong to `uid`.
+    pub fn open(path: &Path, uid: &GoalUid, options: SqliteOptions) -> Result<Self> {
+        require_file(path)?;
+        refuse_network(path)?;
+        let conn = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE, &options)?;
+        let mut store = Self::checked(conn, path, uid, options)?;
+        store.migrate(MIGRATIONS, SCHEMA_VERSION)?;
+        Ok(store)
+    }
+
+    /// Opens a store to read. Nothing is written; only when a killed writer left a half
+    /// commit behind is it first rolled back, which needs a writable folder.
+    pub fn open_read_only(path: &Path, uid: &GoalUid, options: SqliteOptions) -> Result<Self> {
+        require_file(path)?;
+        let conn = connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY, &options)?;
+        match Self::checked(conn, path, uid, options.clone()) {
+            Err(error) if needs_rollback(path, &error) => {
+                let healer = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE, &options)?;
+                Self::checked(healer, path, uid, options)
+            }
+            other => other,
+        }
+    }
+
+    /// Makes a new store with `fill` as its first content, whole or not at all: it is
+    /// built beside its place and renamed into it.
+    pub fn create(
+        path: &Path,
+        uid: &GoalUid,
+        options: SqliteOptions,
+        fill: &mut dyn FnMut(&mut dyn Transaction) -> Result<Option<CommitRecord>>,
+    ) -> Result<Self> {
+        let folder = path.parent().unwrap_or_else(|| Path::new("."));
+        std::fs::create_dir_all(folder).map_err(|e| Error::from_io(&e, "store folder", folder))?;
+        refuse_network(path)?;
+        let draft = folder.join(format!(".goal.db.{}.new", std::process::id()));
+        remove_draft(&draft);
+        let made = Self::build(&draft, uid, &options, fill)
+            .and_then(|()| std::fs::hard_link(&draft, path).map_err(|e| Error::from_io(&e, "store", path)))
+            .and_then(|()| sync_folder(folder));
+        remove_draft(&draft);
+        made?;
+        Self::open(path, uid, options)
+    }
+
+    fn build(
+        draft: &Path,
+        uid: &GoalUid,
+        options: &SqliteOptions,
+        fill: &mut dyn FnMut(&mut dyn Transaction) -> Result<Option<CommitRecord>>,
+    ) -> Result<()> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
+        let conn = connect(draft, flags, options)?;
+        // The draft is nobody's until it is renamed: no journal and one sync at the end.
+        conn.execute_batch(&format!(
+            "PRAGMA journal_mode=MEMORY; PRAGMA synchronous=OFF; PRAGMA application_id={APPLICATION_ID}; PRAGMA user_version={SCHEMA_VERSION}; {SCHEMA_1}"
+        ))
+        .map_err(sql_error)?;
+        conn.execute("INSERT INTO meta(key, value) VALUES ('goal_uid', ?1), ('counters', '{}')", [uid.as_str()])
+            .map_err(sql_error)?;
+        let mut store = Self { conn, uid: uid.clone(), path: draft.to_path_buf(), options: options.clone() };
+        let mut transaction = Box::new(store.begin_unqueued()?);
+        let record = fill(transaction.as_mut())?;
+        transaction.commit(record.as_ref())?;
+        drop(store);
+        std::fs::File::open(draft)
+            .and_then(|file| file.sync_all())
+            .map_err(|e| Error::from_io(&e, "store", draft))
+    }
+
+    fn checked(conn: Connection, path: &Path, uid: &GoalUid, options: SqliteOptions) -> Result<Self> {
+        let (application, version): (i64, u32) = conn
+            .query_row("SELECT a.application_id, v.user_version FROM pragma_application_id a, pragma_user_version v", [], |r| {
+                Ok((r.get(0)?, r.get(1)?))
+            })
+            .map_err(sql_error)?;
+        if application != APPLICATION_ID {
+            return Err(Error::new(ErrorCode::StoreUnreadable, "store")
+                .message("goal.db is not a LoopX store")
+                .detail(path.display()));
+        }
+        if version > SCHEMA_VERSION {
+            return Err(Error::new(ErrorCode::StoreNewer, "store").message(format!(
+                "goal.db has schema {version}; this release knows up to {SCHEMA_VERSION}"
+            )));
+        }
+        let stored: String = conn
+            .query_row("SELECT value FROM meta WHERE key = 'goal_uid'", [], |r| r.get(0))
+            .map_err(sql_error)?;
+        if stored != uid.as_str() {
+            return Err(Error::new(ErrorCode::StoreForeign, "store").detail(path.display()));
+        }
+        Ok(Self { conn, uid: uid.clone(), path: path.to_path_buf(), options })
+    }
+
+    fn version(&self) -> Result<u32> {
+        self.conn.query_row("PRAGMA user_version", [], |r| r.get(0)).map_err(sql_error)
+    }
+
+    /// Brings an older store up to `target`, one step a transaction, behind the queue.
+    fn migrate(&mut self, steps: &[&str], target: u32) -> Result<()> {
+        if self.version()? >= target {
+            return Ok(());
+        }
+        let _turn = self.queue("migrate")?;
+        loop {
+            // Read again behind the lock: another process may have done it.
+            let version = self.version()?;
+            if version >= target {
+                return Ok(());
+            }
+            let step = usize::try_from(version)
+                .ok()
+                .and_then(|v| steps.get(v.checked_sub(1)?))
+                .ok_or_else(|| {
+                    Error::new(ErrorCode::StoreUnreadable, "store")
+                        .message(format!("no migration leads on from schema {version}"))
+                })?;
+            let next = version + 1;
+            self.conn
+                .execute_batch(&format!("BEGIN IMMEDIATE; {step}; PRAGMA user_version={next}; COMMIT"))
+                .map_err(|error| {
+                    let _ = self.conn.execute_batch("ROLLBACK");
+                    sql_error(error)
+                })?;
+        }
+    }
+
+    fn queue(&self, operation: &str) -> Result<FileLock> {
+        let note = HolderNote { operation: operation.to_owned(), ..self.options.holder.clone() };
+        FileLock::acquire(&self.path, LockMode::Exclusive, &note, self.options.deadline)
+    }
+
+    fn begin_unqueued(&mut self) -> Result<write::SqliteTransaction<'_>> {
+        write::SqliteTransaction::begin(&mut self.conn, &self.uid, None)
+    }
+
+    /// A number that changes whenever another connection commits: what a long-lived
+    /// handle compares before it trusts what it read.
+    pub fn data_version(&self) -> Result<i64> {
+        self.conn.query_row("PRAGMA data_version", [], |r| r.get(0)).map_err(sql_error)
+    }
+
+    fn db(&self) -> Db<'_> {
+        Db { conn: &self.conn, uid: &self.uid }
+    }
+}
+
+fn require_file(path: &Path) -> Result<()> {
+    match std::fs::metadata(path) {
+        Ok(meta) if meta.is_file() && meta.len() > 0 => Ok(()),
+        Ok(_) => Err(Error::new(ErrorCode::StoreUnreadable, "store")
+            .message("goal.db is empty or not a file")
+            .detail(path.display())),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            Err(Error::new(ErrorCode::StoreUnreadable, "store")
+                .message("goal.db is missing though the registry says that the goal has one")
+                .detail(path.display()))
+        }
+        Err(error) => Err(Error::new(ErrorCode::StoreUnreadable, "store")
+            .message("goal.db cannot be read")
+            .detail(format!("{}: {error}", path.display()))),
+    }
+}
+
+fn sync_folder(folder: &Path) -> Result<()> {
+    std::fs::File::open(folder)
+        .and_then(|file| file.sync_all())
+        .map_err(|e| Error::from_io(&e, "store folder", folder))
+}
+
+fn remove_draft(draft: &Path) {
+    let mut journal = draft.as_os_str().to_owned();
+    journal.push("-journal");
+    // Best effort: a leftover draft is nobody's store and is removed by the next one.
+    let _ = std::fs::remove_file(draft);
+    let _ = std::fs::remove_file(journal);
+}
+
+/// A killed writer's journal beside the store, and a reader that was refused for it.
+fn needs_rollback(path: &Path, error: &Error) -> bool {
+    let mut journal = path.as_os_str().to_owned();
+    journal.push("-journal");
+    matches!(error.code, ErrorCode::WriteDenied | ErrorCode::StoreUnreadable | ErrorCode::IoFailed)
+        && std::fs::metadata(journal).is_ok_and(|m| m.len() > 0)
+}
+
+fn connect(path: &Path, flags: OpenFlags, options: &SqliteOptions) -> Result<Connection> {
+    let conn = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX).map_err(sql_error)?;
+    conn.busy_timeout(options.deadline).map_err(sql_error)?;
+    conn.execute_batch("PRAGMA journal_mode=TRUNCATE; PRAGMA synchronous=FULL; PRAGMA cache_size=-4096; PRAGMA trusted_schema=OFF")
+        .or_else(|error| {
+            // A read-only connection cannot set a journal mode and does not need one.
+            if flags.contains(OpenFlags::SQLITE_OPEN_READ_ONLY) { Ok(()) } else { Err(sql_error(error)) }
+        })?;
+    Ok(conn)
+}
+
+forward_reads!(SqliteStore, db());
+
+impl Store for SqliteStore {
+    fn begin<'a>(&'a mut self, operation: &str) -> Result<Box<dyn Transaction + 'a>> {
+        let turn = self.queue(operation)?;
+        Ok(Box::new(write::SqliteTransaction::begin(&mut self.conn, &self.uid, Some(turn))?))
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    fn options() -> SqliteOptions {
+        SqliteOptions {
+            deadline: Duration::from_secs(5),
+            holder: HolderNote { operation: "test".into(), agent: None, pid: std::process::id(), acquired_at: None },
+        }
+    }
+
+    fn fresh(folder: &Path) -> (PathBuf, GoalUid) {
+        let path = folder.join("goal.db");
+        let uid = GoalUid::trusted("u1");
+        SqliteStore::create(&path, &uid, options(), &mut |_| Ok(None)).unwrap();
+        (path, uid)
+    }
+
+    #[test]
+    fn a_newer_schema_is_refused_by_name_and_left_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, uid) = fresh(folder.path());
+        Connection::open(&path).unwrap().execute_batch("PRAGMA user_version=7").unwrap();
+        let before = std::fs::read(&path).unwrap();
+        for error in [
+            SqliteStore::open(&path, &uid, options()).unwrap_err(),
+            SqliteStore::open_read_only(&path, &uid, options()).unwrap_err(),
+        ] {
+            assert_eq!(error.code, ErrorCode::StoreNewer);
+            assert!(error.text().contains("schema 7"), "{}", error.text());
+        }
+        assert_eq!(before, std::fs::read(&path).unwrap());
+    }
+
+    #[test]
+    fn migrations_run_once_in_order_and_a_failing_one_changes_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, uid) = fresh(folder.path());
+        let mut store = SqliteStore::open(&path, &uid, options()).unwrap();
+        let steps = ["CREATE TABLE two(x)", "INSERT INTO two VALUES (3)"];
+        store.migrate(&steps, 3).unwrap();
+        store.migrate(&steps, 3).unwrap();
+        let rows: i64 = store.conn.query_row("SELECT count(*) FROM two", [], |r| r.get(0)).unwrap();
+        assert_eq!((rows, store.version().unwrap()), (1, 3));
+        let bad = ["", "", "CREATE TABLE three(x); INSERT INTO nowhere VALUES (1)"];
+        assert!(store.migrate(&bad, 4).is_err());
+        assert_eq!(store.version().unwrap(), 3);
+        assert!(store.conn.query_row("SELECT count(*) FROM three", [], |r| r.get::<_, i64>(0)).is_err());
+    }
+
+    #[test]
+    fn a_missing_an_empty_a_foreign_and_a_garbage_store_are_refused_and_never_recreated() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, uid) = fresh(folder.path());
+        let other = SqliteStore::open(&path, &GoalUid::trusted("u2"), options()).unwrap_err();
+        assert_eq!(other.code, ErrorCode::StoreForeign);
+        for content in [Some(&b""[..]), Some(&[7_u8; 4096][..]), None] {
+            match content {
+                Some(bytes) => std::fs::write(&path, bytes).unwrap(),
+                None => std::fs::remove_file(&path).unwrap(),
+            }
+            for result in [SqliteStore::open(&path, &uid, options()), SqliteStore::open_read_only(&path, &uid, options())] {
+                assert_eq!(result.unwrap_err().code, ErrorCode::StoreUnreadable);
+            }
+            assert_eq!(path.exists(), content.is_some());
+        }
+    }
+}

@@ -1,0 +1,443 @@
+//! Reading the SQLite store. A view costs what is open: special todos are read whole,
+//! plain ones one per shape through an index; history is never scanned.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use rusqlite::{Connection, OptionalExtension, Params, Row};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use super::sql_error;
+use crate::admission::view::{
+    Dangling, GoalRecords, Target, View, ViewQuery, completed_by, is_live_turn, named_todos, sort_dangling,
+};
+use crate::error::{Error, ErrorCode, Result};
+use crate::model::{
+    AgentId, CommitRecord, Counters, EffectId, GoalUid, Instant, JournalRow, LegacyWitness, Outcome,
+    ResumeCondition, Role, Signal, Todo, TodoId, Turn, TurnId,
+};
+use crate::quota::window::leaves_at;
+use crate::quota::{WindowUse, window_start};
+use crate::store::memory::to_value;
+use crate::store::{Read, TodoFilter};
+
+/// The reading half of a connection.
+#[derive(Clone, Copy)]
+pub(super) struct Db<'c> {
+    pub conn: &'c Connection,
+    pub uid: &'c GoalUid,
+}
+
+fn parse<T: DeserializeOwned>(doc: &str) -> Result<T> {
+    serde_json::from_str(doc).map_err(|e| {
+        Error::new(ErrorCode::StoreUnreadable, "store").message("a record of goal.db cannot be read").detail(e)
+    })
+}
+
+/// A number that equal texts share: finds a todo by its text without indexing the text.
+pub(super) fn text_hash(text: &str) -> i64 {
+    let digest = crate::file::digest::sha256_hex(text.as_bytes());
+    digest.get(..15).and_then(|head| i64::from_str_radix(head, 16).ok()).unwrap_or(0)
+}
+
+pub(super) fn unsigned(value: i64) -> u64 {
+    u64::try_from(value).unwrap_or(0)
+}
+
+pub(super) fn signed(value: u64) -> i64 {
+    i64::try_from(value).unwrap_or(i64::MAX)
+}
+
+pub(super) fn key_of(agent: Option<&AgentId>) -> &str {
+    agent.map_or("", AgentId::as_str)
+}
+
+impl Db<'_> {
+    fn docs<T: DeserializeOwned>(&self, sql: &str, params: impl Params) -> Result<Vec<T>> {
+        let mut statement = self.conn.prepare_cached(sql).map_err(sql_error)?;
+        let mut rows = statement.query(params).map_err(sql_error)?;
+        let mut found = Vec::new();
+        while let Some(row) = rows.next().map_err(sql_error)? {
+            let doc = row.get_ref(0).map_err(sql_error)?.as_str().map_err(|e| sql_error(e.into()))?;
+            found.push(parse(doc)?);
+        }
+        Ok(found)
+    }
+
+    fn doc<T: DeserializeOwned>(&self, sql: &str, params: impl Params) -> Result<Option<T>> {
+        let text: Option<String> = self.one(sql, params, |r| r.get(0))?;
+        text.map(|t| parse(&t)).transpose()
+    }
+
+    fn one<T>(&self, sql: &str, params: impl Params, map: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>) -> Result<Option<T>> {
+        let mut statement = self.conn.prepare_cached(sql).map_err(sql_error)?;
+        statement.query_row(params, map).optional().map_err(sql_error)
+    }
+
+    /// Runs `read` on one snapshot.
+    fn snapshot<T>(&self, read: impl FnOnce() -> Result<T>) -> Result<T> {
+        if !self.conn.is_autocommit() {
+            return read();
+        }
+        self.conn.execute_batch("BEGIN").map_err(sql_error)?;
+        let answer = read();
+        let ended = self.conn.execute_batch("COMMIT").map_err(sql_error);
+        answer.and_then(|value| ended.map(|()| value))
+    }
+
+    fn target(&self, id: &TodoId) -> Result<Target> {
+        Ok(match self.todo(id)? {
+            None => Target::Missing,
+            Some(todo) if todo.is_open() => Target::Open,
+            Some(todo) if todo.superseded_by.is_some() => Target::Superseded,
+            Some(_) => Target::Done,
+        })
+    }
+
+    /// Special todos, named plain ones, and of every shape the first that is not named.
+    fn representative(&self, special: Vec<Todo>, named: &BTreeSet<TodoId>) -> Result<Vec<Todo>> {
+        let mut todos = special;
+        for id in named {
+            // Special ones are there already; closed ones do not matter.
+            if let Some(todo) = self.doc::<Todo>("SELECT doc FROM todos WHERE id = ?1 AND lane = 0", [id.as_str()])? {
+                todos.push(todo);
+            }
+        }
+        if named.is_empty() {
+            todos.extend(self.docs::<Todo>(
+                "SELECT (SELECT doc FROM todos WHERE lane = 0 AND shape = s.id ORDER BY rank, ord, id LIMIT 1) FROM shapes s WHERE s.open > 0",
+                [],
+            )?);
+        } else {
+            let mut shapes = self.conn.prepare_cached("SELECT id FROM shapes WHERE open > 0").map_err(sql_error)?;
+            let mut first = self
+                .conn
+                .prepare_cached("SELECT id, doc FROM todos WHERE lane = 0 AND shape = ?1 ORDER BY rank, ord, id")
+                .map_err(sql_error)?;
+            let mut rows = shapes.query([]).map_err(sql_error)?;
+            while let Some(row) = rows.next().map_err(sql_error)? {
+                let shape: i64 = row.get(0).map_err(sql_error)?;
+                let mut members = first.query([shape]).map_err(sql_error)?;
+                while let Some(member) = members.next().map_err(sql_error)? {
+                    let id: String = member.get(0).map_err(sql_error)?;
+                    if !named.contains(&TodoId::trusted(id)) {
+                        let doc: String = member.get(1).map_err(sql_error)?;
+                        todos.push(parse(&doc)?);
+                        break;
+                    }
+                }
+            }
+        }
+        todos.sort_by(|a, b| (a.order, &a.todo_id).cmp(&(b.order, &b.todo_id)));
+        Ok(todos)
+    }
+
+    fn window(&self, query: &ViewQuery, turns: &[Turn]) -> Result<WindowUse> {
+        let start = window_start(&query.quota, query.now).micros();
+        let spent: i64 = self
+            .one("SELECT coalesce(sum(live), 0) FROM spends WHERE at >= ?1", [start], |r| r.get(0))?
+            .unwrap_or(0);
+        let reserved = turns.iter().fold(0_u64, |sum, t| sum.saturating_add(t.reserved));
+        let mut figures = WindowUse { spent: unsigned(spent), reserved, next_free_at: None };
+        if query.quota.allowed_slots == 0 || figures.has_free_slot(&query.quota) {
+            return Ok(figures);
+        }
+        let mut held: Vec<(Instant, u64)> = turns
+            .iter()
+            .filter(|t| t.reserved > 0)
+            .filter_map(|t| Some((t.expires_at?, t.reserved)))
+            .collect();
+        held.sort_by_key(|(at, _)| *at);
+        let mut held = held.into_iter().peekable();
+        let mut statement = self
+            .conn
+            .prepare_cached("SELECT at, live FROM spends WHERE at >= ?1 AND live > 0 ORDER BY at")
+            .map_err(sql_error)?;
+        let mut rows = statement.query([start]).map_err(sql_error)?;
+        let mut failure = None;
+        let mut next_spend: Option<(Instant, u64)> = None;
+        let mut spends_left = true;
+        // Spends in the order in which they leave, merged with reservations that end.
+        let releases = std::iter::from_fn(|| {
+            if next_spend.is_none() && spends_left {
+                match rows.next() {
+                    Ok(Some(row)) => match (row.get::<_, i64>(0), row.get::<_, i64>(1)) {
+                        (Ok(at), Ok(live)) => {
+                            next_spend = Some((leaves_at(&query.quota, Instant::from_micros(at)), unsigned(live)));
+                        }
+                        (Err(e), _) | (_, Err(e)) => failure = Some(e),
+                    },
+                    Ok(None) => spends_left = false,
+                    Err(e) => failure = Some(e),
+                }
+            }
+            match (next_spend, held.peek()) {
+                (Some(spend), Some(turn)) if turn.0 < spend.0 => held.next(),
+                (Some(spend), _) => {
+                    next_spend = None;
+                    Some(spend)
+                }
+                (None, _) => held.next(),
+            }
+        });
+        figures = WindowUse::from_parts(&query.quota, figures.spent, reserved, releases);
+        match failure {
+            Some(error) => Err(sql_error(error)),
+            None => Ok(figures),
+        }
+    }
+
+    fn read_view(&self, query: &ViewQuery) -> Result<View> {
+        let now = query.now.micros();
+        let leases = self.docs("SELECT doc FROM leases WHERE live = 1 AND expires_at > ?1 ORDER BY todo", [now])?;
+        let mut turns: Vec<Turn> =
+            self.docs("SELECT doc FROM turns WHERE live = 1 AND expires_at > ?1 ORDER BY id", [now])?;
+        turns.retain(|t| is_live_turn(t, query.now));
+        let stalls = self.docs("SELECT doc FROM stalls ORDER BY todo, agent", [])?;
+        let todos = if query.complete {
+            self.docs("SELECT doc FROM todos WHERE lane < 2 ORDER BY ord, id", [])?
+        } else {
+            let special: Vec<Todo> = self.docs("SELECT doc FROM todos WHERE lane = 1 ORDER BY ord, id", [])?;
+            let refs: Vec<&Todo> = special.iter().collect();
+            let named = named_todos(&refs, &leases, &turns, &stalls);
+            self.representative(special, &named)?
+        };
+        let mut targets = BTreeMap::new();
+        for todo in &todos {
+            if let Some(ResumeCondition::TodoDone(id)) = &todo.resume_when
+                && !targets.contains_key(id)
+            {
+                targets.insert(id.clone(), self.target(id)?);
+            }
+        }
+        let signals: BTreeSet<Signal> = if todos.iter().any(|t| matches!(t.resume_when, Some(ResumeCondition::PrMerged(_)))) {
+            self.signals()?
+        } else {
+            BTreeSet::new()
+        };
+        let mut dangling: Vec<Dangling> = self
+            .docs::<Todo>("SELECT doc FROM todos WHERE dangling = 1", [])?
+            .iter()
+            .map(|t| Dangling { todo_id: t.todo_id.clone(), owner: completed_by(t), completed_at: t.completed_at })
+            .collect();
+        sort_dangling(&mut dangling);
+        let mut grants: Vec<crate::model::Grant> = self.docs("SELECT doc FROM grants WHERE used = 0 ORDER BY id", [])?;
+        grants.retain(|g| g.is_live(query.now));
+        Ok(View {
+            goal_uid: Some(self.uid.clone()),
+            commit: self.last_commit()?,
+            todos,
+            counters: self.counters()?,
+            targets,
+            signals,
+            window: self.window(query, &turns)?,
+            leases,
+            turns,
+            attempts: self.docs("SELECT doc FROM attempts ORDER BY agent, rule, cause", [])?,
+            stalls,
+            grants,
+            seen: self.docs("SELECT doc FROM seen ORDER BY agent", [])?,
+            dangling,
+            findings: self.docs("SELECT doc FROM findings ORDER BY code, about", [])?,
+            health: Vec::new(),
+        })
+    }
+
+    fn signals(&self) -> Result<BTreeSet<Signal>> {
+        let mut statement = self.conn.prepare_cached("SELECT kind, reference FROM signals").map_err(sql_error)?;
+        let rows = statement
+            .query_map([], |r| Ok(Signal { kind: r.get(0)?, reference: r.get(1)? }))
+            .map_err(sql_error)?;
+        rows.collect::<rusqlite::Result<_>>().map_err(sql_error)
+    }
+}
+
+impl Read for Db<'_> {
+    fn goal_uid(&self) -> GoalUid {
+        self.uid.clone()
+    }
+
+    fn last_commit(&self) -> Result<u64> {
+        let n: Option<i64> = self.one("SELECT max(n) FROM commits", [], |r| r.get(0))?.flatten();
+        Ok(unsigned(n.unwrap_or(0)))
+    }
+
+    fn view(&self, query: &ViewQuery) -> Result<View> {
+        self.snapshot(|| self.read_view(query))
+    }
+
+    fn todo(&self, id: &TodoId) -> Result<Option<Todo>> {
+        self.doc("SELECT doc FROM todos WHERE id = ?1", [id.as_str()])
+    }
+
+    fn todos(&self, filter: &TodoFilter) -> Result<Vec<Todo>> {
+        let mut todos: Vec<Todo> = self.docs("SELECT doc FROM todos ORDER BY ord, id", [])?;
+        todos.retain(|t| filter.passes(t));
+        Ok(todos)
+    }
+
+    fn shown_todos(&self, done: usize) -> Result<Vec<Todo>> {
+        self.snapshot(|| {
+            let mut shown: Vec<Todo> = self.docs("SELECT doc FROM todos WHERE lane < 2", [])?;
+            shown.extend(self.docs::<Todo>(
+                "SELECT doc FROM todos WHERE lane = 2 AND archived = 0 ORDER BY completed_at DESC, ord DESC, id DESC LIMIT ?1",
+                [i64::try_from(done).unwrap_or(i64::MAX)],
+            )?);
+            shown.sort_by(|a, b| (a.order, &a.todo_id).cmp(&(b.order, &b.todo_id)));
+            Ok(shown)
+        })
+    }
+
+    fn open_todo_by_text(&self, role: Role, text: &str) -> Result<Option<Todo>> {
+        let found: Vec<Todo> = self.docs(
+            "SELECT doc FROM todos WHERE text_hash = ?1 AND lane < 2 ORDER BY ord, id",
+            [text_hash(text)],
+        )?;
+        Ok(found.into_iter().find(|t| t.role == role && t.text == text))
+    }
+
+    fn max_order(&self) -> Result<i64> {
+        Ok(self.one("SELECT max(ord) FROM todos", [], |r| r.get::<_, Option<i64>>(0))?.flatten().unwrap_or(0))
+    }
+
+    fn counters(&self) -> Result<Counters> {
+        let text: Option<String> = self.one("SELECT value FROM meta WHERE key = 'counters'", [], |r| r.get(0))?;
+        match text.as_deref() {
+            None | Some("{}") => Ok(Counters::default()),
+            Some(text) => parse(text),
+        }
+    }
+
+    fn commit_of(&self, effect: &EffectId) -> Result<Option<CommitRecord>> {
+        self.doc("SELECT doc FROM commits WHERE effect = ?1", [effect.as_str()])
+    }
+
+    fn commits(&self, after: u64, limit: usize) -> Result<Vec<CommitRecord>> {
+        self.docs(
+            "SELECT doc FROM commits WHERE n > ?1 ORDER BY n LIMIT ?2",
+            [signed(after), i64::try_from(limit).unwrap_or(i64::MAX)],
+        )
+    }
+
+    fn turn(&self, id: &TurnId) -> Result<Option<Turn>> {
+        self.doc("SELECT doc FROM turns WHERE id = ?1", [id.as_str()])
+    }
+
+    fn last_delivery(&self, agent: Option<&AgentId>, todo: Option<&TodoId>) -> Result<Option<Outcome>> {
+        match todo {
+            None => self.doc(
+                "SELECT doc FROM outcomes WHERE delivered = 1 AND agent = ?1 ORDER BY id DESC LIMIT 1",
+                [key_of(agent)],
+            ),
+            Some(todo) => self.doc(
+                "SELECT doc FROM outcomes WHERE delivered = 1 AND agent = ?1 AND todo = ?2 ORDER BY id DESC LIMIT 1",
+                [key_of(agent), todo.as_str()],
+            ),
+        }
+    }
+
+    fn unspent_up_to(&self, outcome: &Outcome) -> Result<Vec<Outcome>> {
+        self.docs(
+            "SELECT doc FROM outcomes WHERE delivered = 1 AND spent = 0 AND agent = ?1 AND todo = ?2 AND id <= ?3 ORDER BY id",
+            rusqlite::params![
+                key_of(outcome.agent.as_ref()),
+                outcome.todo_id.as_ref().map_or("", TodoId::as_str),
+                signed(outcome.id)
+            ],
+        )
+    }
+
+    fn spend_totals(&self) -> Result<(u64, u64)> {
+        let sums: Option<(i64, i64)> = self.one(
+            "SELECT coalesce(sum(slots), 0), coalesce(sum(live), 0) FROM spends",
+            [],
+            |r| Ok((r.get(0)?, r.get(1)?)),
+        )?;
+        Ok(sums.map_or((0, 0), |(all, live)| (unsigned(all), unsigned(live))))
+    }
+
+    fn journal(&self) -> Result<Option<JournalRow>> {
+        self.doc("SELECT doc FROM journal LIMIT 1", [])
+    }
+
+    fn legacy(&self) -> Result<Option<LegacyWitness>> {
+        self.doc("SELECT value FROM meta WHERE key = 'legacy'", [])
+    }
+
+    fn was_projected(&self, digest: &str) -> Result<bool> {
+        Ok(self.one("SELECT 1 FROM projections WHERE digest = ?1", [digest], |_| Ok(()))?.is_some())
+    }
+
+    fn records(&self) -> Result<GoalRecords> {
+        self.snapshot(|| {
+            Ok(GoalRecords {
+                goal_uid: Some(self.uid.clone()),
+                commit: self.last_commit()?,
+                todos: self.docs::<Todo>("SELECT doc FROM todos", [])?.into_iter().map(|t| (t.todo_id.clone(), t)).collect(),
+                spends: self.docs("SELECT doc FROM spends ORDER BY id", [])?,
+                outcomes: self.docs("SELECT doc FROM outcomes ORDER BY id", [])?,
+                signals: self.signals()?,
+                leases: self
+                    .docs::<crate::model::Lease>("SELECT doc FROM leases", [])?
+                    .into_iter()
+                    .map(|l| (l.todo_id.clone(), l))
+                    .collect(),
+                turns: self.docs::<Turn>("SELECT doc FROM turns", [])?.into_iter().map(|t| (t.turn_id.to_string(), t)).collect(),
+                attempts: self.docs("SELECT doc FROM attempts ORDER BY agent, rule, cause", [])?,
+                stalls: self.docs("SELECT doc FROM stalls ORDER BY todo, agent", [])?,
+                grants: self.docs("SELECT doc FROM grants ORDER BY id", [])?,
+                seen: self
+                    .docs::<crate::model::AgentSeen>("SELECT doc FROM seen", [])?
+                    .into_iter()
+                    .map(|s| (s.agent.clone(), s))
+                    .collect(),
+                findings: self.docs("SELECT doc FROM findings ORDER BY code, about", [])?,
+                health: Vec::new(),
+            })
+        })
+    }
+
+    fn dump(&self, sink: &mut dyn FnMut(&str, Value) -> Result<()>) -> Result<()> {
+        self.snapshot(|| {
+            for (table, sql) in [
+                ("todos", "SELECT doc FROM todos ORDER BY id"),
+                ("spends", "SELECT doc FROM spends ORDER BY id"),
+                ("outcomes", "SELECT doc FROM outcomes ORDER BY id"),
+                ("evidence", "SELECT doc FROM evidence ORDER BY seq"),
+                ("turns", "SELECT doc FROM turns ORDER BY id"),
+                ("attempts", "SELECT doc FROM attempts ORDER BY agent, rule, cause"),
+                ("stalls", "SELECT doc FROM stalls ORDER BY todo, agent"),
+                ("grants", "SELECT doc FROM grants ORDER BY id"),
+                ("leases", "SELECT doc FROM leases ORDER BY todo"),
+                ("seen", "SELECT doc FROM seen ORDER BY agent"),
+            ] {
+                self.dump_docs(sink, table, sql)?;
+            }
+            for signal in self.signals()? {
+                sink("signals", to_value(&signal)?)?;
+            }
+            self.dump_docs(sink, "findings", "SELECT doc FROM findings ORDER BY code, about")?;
+            self.dump_docs(sink, "commits", "SELECT doc FROM commits ORDER BY n")?;
+            self.dump_docs(sink, "legacy", "SELECT value FROM meta WHERE key = 'legacy'")?;
+            let mut statement =
+                self.conn.prepare_cached("SELECT digest FROM projections ORDER BY digest").map_err(sql_error)?;
+            let mut rows = statement.query([]).map_err(sql_error)?;
+            while let Some(row) = rows.next().map_err(sql_error)? {
+                sink("projections", Value::String(row.get(0).map_err(sql_error)?))?;
+            }
+            Ok(())
+        })
+    }
+}
+
+impl Db<'_> {
+    fn dump_docs(&self, sink: &mut dyn FnMut(&str, Value) -> Result<()>, table: &str, sql: &str) -> Result<()> {
+        let mut statement = self.conn.prepare_cached(sql).map_err(sql_error)?;
+        let mut rows = statement.query([]).map_err(sql_error)?;
+        while let Some(row) = rows.next().map_err(sql_error)? {
+            let doc = row.get_ref(0).map_err(sql_error)?.as_str().map_err(|e| sql_error(e.into()))?;
+            sink(table, parse(doc)?)?;
+        }
+        Ok(())
+    }
+}
