@@ -1,1 +1,14 @@
-//! Files: locks, atomic replacement, kinds of file system. Nothing about contents.
+//! Files: locks, atomic replacement, kinds of file system, digests. Nothing about
+//! what a file holds.
+
+pub mod digest;
+pub mod filesystem;
+pub mod lock;
+pub mod read;
+pub mod replace;
+
+pub use digest::sha256_hex;
+pub use filesystem::refuse_network;
+pub use lock::{FileLock, Holder, HolderNote, LockMode, read_holder};
+pub use read::{read_bounded, resolve_target};
+pub use replace::{Durability, Exchanged, exchange, replace, replace_with_mode};
