@@ -13,15 +13,10 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant as Stopwatch};
 
-use rustix::fs::OFlags;
-use serde_json::{Map, Value, json};
-
-use super::read::{flags, not_regular, read_open, resolve_target};
+use super::holder::{HolderNote, holder_in, record};
+use super::read::{flags, not_regular, resolve_target};
 use crate::error::{Error, ErrorCode, Result};
-use crate::model::Instant;
-
-/// The longest holder record that is read.
-const MAX_RECORD: u64 = 4096;
+use rustix::fs::OFlags;
 
 /// How often a lock file may vanish under its waiter before that is reported.
 const MAX_REOPENED: usize = 64;
@@ -33,33 +28,6 @@ pub enum LockMode {
     Shared,
     /// Alone.
     Exclusive,
-}
-
-/// Who wants a lock, as written into the lock file by an exclusive holder.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct HolderNote {
-    /// What is being done, for example `goal stop`.
-    pub operation: String,
-    /// The acting agent, when known.
-    pub agent: Option<String>,
-    /// Process id of the holder.
-    pub pid: u32,
-    /// When the lock was asked for, when the caller has a clock.
-    pub acquired_at: Option<Instant>,
-}
-
-/// What a lock file says about its last exclusive holder. Anything may stand in the
-/// file, so every field is optional and cleaned for display.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Holder {
-    /// Process id.
-    pub pid: Option<u64>,
-    /// What it does.
-    pub operation: Option<String>,
-    /// The acting agent.
-    pub agent: Option<String>,
-    /// Since when, as written.
-    pub acquired_at: Option<String>,
 }
 
 /// A held lock; dropping it lets go.
@@ -194,13 +162,7 @@ impl Drop for FileLock {
     }
 }
 
-/// What the lock file of `protected` says about its holder; `None` when there is no
-/// file or nothing readable in it.
-pub fn read_holder(protected: &Path) -> Option<Holder> {
-    holder_in(&lock_path(protected).ok()?)
-}
-
-fn lock_path(protected: &Path) -> Result<PathBuf> {
+pub(super) fn lock_path(protected: &Path) -> Result<PathBuf> {
     // Two links to one file must meet at one lock.
     let target = resolve_target(protected)?;
     let Some(name) = target.file_name() else {
@@ -215,7 +177,7 @@ fn lock_path(protected: &Path) -> Result<PathBuf> {
 
 /// A lock file that is a link is refused: a cloned folder could carry one that leads
 /// to a file of the user's, which the holder record would then overwrite.
-const OPEN: OFlags = OFlags::NOFOLLOW
+pub(super) const OPEN: OFlags = OFlags::NOFOLLOW
     .union(OFlags::NONBLOCK)
     .union(OFlags::NOCTTY);
 
@@ -307,51 +269,6 @@ fn is_current(file: &File, path: &Path) -> bool {
     held.nlink() > 0 && held.dev() == named.dev() && held.ino() == named.ino()
 }
 
-fn record(note: &HolderNote) -> String {
-    let mut fields = Map::new();
-    fields.insert("pid".into(), json!(note.pid));
-    fields.insert("operation".into(), json!(note.operation));
-    if let Some(agent) = &note.agent {
-        fields.insert("agent".into(), json!(agent));
-    }
-    if let Some(at) = note.acquired_at {
-        fields.insert("acquired_at".into(), json!(at));
-    }
-    format!("{}\n", Value::Object(fields))
-}
-
-fn holder_in(lock_file: &Path) -> Option<Holder> {
-    let file = OpenOptions::new()
-        .read(true)
-        .custom_flags(flags(OPEN))
-        .open(lock_file)
-        .ok()?;
-    let bytes = read_open(&file, MAX_RECORD, "lock file", lock_file).ok()?;
-    // The first line is one record; what follows may be the rest of a longer old one.
-    let line = bytes.split(|byte| *byte == b'\n').next()?;
-    let value: Value = serde_json::from_slice(line).ok()?;
-    let text = |key: &str| value.get(key).and_then(Value::as_str).and_then(shown);
-    let holder = Holder {
-        pid: value.get("pid").and_then(Value::as_u64),
-        operation: text("operation"),
-        agent: text("agent").or_else(|| text("agent_id")),
-        acquired_at: text("acquired_at"),
-    };
-    (holder != Holder::default()).then_some(holder)
-}
-
-/// Record text that may be shown: words, no path, no control characters.
-fn shown(text: &str) -> Option<String> {
-    let clean: String = text
-        .chars()
-        .filter(|c| {
-            c.is_ascii_alphanumeric() || matches!(c, ' ' | '_' | '-' | '.' | ':' | '@' | '+')
-        })
-        .take(80)
-        .collect();
-    (!clean.trim().is_empty()).then(|| clean.trim().to_owned())
-}
-
 fn timeout(lock_file: &Path) -> Error {
     let error = Error::new(ErrorCode::LockTimeout, "lock").detail(lock_file.display());
     let Some(holder) = holder_in(lock_file) else {
@@ -375,6 +292,8 @@ mod tests {
     use std::os::unix::fs::PermissionsExt;
 
     use super::*;
+    use crate::file::holder::read_holder;
+    use crate::model::Instant;
 
     const SOON: Duration = Duration::from_millis(60);
     const LATE: Duration = Duration::from_secs(20);

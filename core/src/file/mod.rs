@@ -3,12 +3,14 @@
 
 pub mod digest;
 pub mod filesystem;
+pub mod holder;
 pub mod lock;
 pub mod read;
 pub mod replace;
 
 pub use digest::sha256_hex;
 pub use filesystem::refuse_network;
-pub use lock::{FileLock, Holder, HolderNote, LockMode, read_holder};
+pub use holder::{Holder, HolderNote, read_holder};
+pub use lock::{FileLock, LockMode};
 pub use read::{read_bounded, resolve_target};
 pub use replace::{Durability, Exchanged, exchange, replace, replace_with_mode};
