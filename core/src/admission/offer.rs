@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 use crate::file::digest::sha256_hex;
-use crate::model::{AgentId, Attempt, AttemptState, GoalPolicy};
+use crate::model::{AgentId, Attempt, AttemptState, GoalPolicy, Instant, TurnId};
 
 use super::view::View;
 
@@ -42,11 +42,29 @@ impl Offer {
         }
     }
 
-    /// How its attempt stands, when one was made.
-    pub fn attempt<'a>(&self, view: &'a View, agent: Option<&AgentId>) -> Option<&'a Attempt> {
+    /// What is on record about it, a mere note that it stood included.
+    pub fn noted<'a>(&self, view: &'a View, agent: Option<&AgentId>) -> Option<&'a Attempt> {
         view.attempts
             .iter()
             .find(|a| a.digest == self.digest && a.agent.as_ref() == agent)
+    }
+
+    /// How its attempt stands, when one was made.
+    pub fn attempt<'a>(&self, view: &'a View, agent: Option<&AgentId>) -> Option<&'a Attempt> {
+        self.noted(view, agent).filter(|a| a.state != AttemptState::Offered)
+    }
+
+    /// The record that `agent` has this offer in `state`.
+    pub fn record(&self, agent: Option<&AgentId>, state: AttemptState, at: Instant, turn_id: Option<TurnId>) -> Attempt {
+        Attempt {
+            agent: agent.cloned(),
+            rule: self.rule.to_owned(),
+            cause: self.cause.clone(),
+            digest: self.digest.clone(),
+            state,
+            at,
+            turn_id,
+        }
     }
 }
 

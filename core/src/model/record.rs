@@ -201,6 +201,9 @@ pub struct Turn {
 text_enum! {
     /// How an attempt at an offer ended.
     AttemptState {
+        /// Not made yet: the offer stood at a write of an agent that polls without a turn
+        /// id. Its next write while the offer still stands counts as the attempt.
+        Offered = "offered",
         /// Made and not settled, or settled without an accepted delta.
         Attempted = "attempted",
         /// Settled with an accepted delta.

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::{Change, Read, Store, TodoFilter, Transaction};
+use super::{Change, Read, Store, TodoFilter, Transaction, WritersTurn};
 use crate::admission::view::{GoalRecords, View, ViewQuery};
 use crate::error::{Error, ErrorCode, Result};
 use crate::model::{
@@ -409,18 +409,26 @@ impl Transaction for MemoryTransaction<'_> {
         }
     }
 
-    fn commit(self: Box<Self>, record: Option<&CommitRecord>) -> Result<()> {
-        let mut work = self.work;
-        if let Some(record) = record {
-            if work.commit_index(&record.effect_id).is_some() || record.n != work.records.commit + 1 {
-                return Err(Error::new(ErrorCode::Internal, "commit").message("commit number or effect id taken"));
-            }
-            work.records.commit = record.n;
-            work.commits.push(record.clone());
+    fn record(&mut self, record: &CommitRecord) -> Result<()> {
+        let taken = self.work.commit_index(&record.effect_id).is_some();
+        if taken || record.n != self.work.records.commit + 1 {
+            return Err(commit_taken());
         }
-        *self.target = work;
+        self.work.records.commit = record.n;
+        self.work.commits.push(record.clone());
         Ok(())
     }
+
+    fn commit(self: Box<Self>) -> Result<WritersTurn> {
+        *self.target = self.work;
+        Ok(WritersTurn::default())
+    }
+}
+
+/// A commit number or effect id that is in use: a defect of the caller, which looked
+/// both up inside the transaction.
+pub(super) fn commit_taken() -> Error {
+    Error::new(ErrorCode::Internal, "commit").message("the commit number or the effect id is taken")
 }
 
 impl Store for MemoryStore {

@@ -145,10 +145,22 @@ pub trait Transaction: Read {
     fn set_journal(&mut self, row: Option<&JournalRow>) -> Result<()>;
     /// Loads one dumped row (import).
     fn load(&mut self, table: &str, row: &Value) -> Result<()>;
-    /// Makes everything durable under the commit `record`; its number must be the next
-    /// one. `None` lands the changes without a commit of their own: only the journal,
-    /// projections and imports do that.
-    fn commit(self: Box<Self>, record: Option<&CommitRecord>) -> Result<()>;
+    /// Adds a commit to the log; its number must be the next one and its effect new.
+    fn record(&mut self, record: &CommitRecord) -> Result<()>;
+    /// Makes everything durable, and keeps the writer's turn until the answer is dropped,
+    /// so that what follows a commit (the projection) keeps the order of commits.
+    fn commit(self: Box<Self>) -> Result<WritersTurn>;
+}
+
+/// A writer's place at the head of the queue; dropping it lets the next one in.
+#[derive(Debug, Default)]
+pub struct WritersTurn(#[allow(dead_code, reason = "held, not read")] Option<crate::file::FileLock>);
+
+impl WritersTurn {
+    /// The turn that a queue lock stands for.
+    pub fn held_by(lock: Option<crate::file::FileLock>) -> Self {
+        Self(lock)
+    }
 }
 
 /// One goal's store.

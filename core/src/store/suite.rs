@@ -51,7 +51,7 @@ impl OnDisk {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("goal.db");
         let store =
-            SqliteStore::create(&path, &GoalUid::trusted("u1"), options(), &mut |_| Ok(None)).unwrap();
+            SqliteStore::create(&path, &GoalUid::trusted("u1"), options(), &mut |_| Ok(())).unwrap();
         Self { folder, store }
     }
 }
@@ -91,7 +91,8 @@ fn write(store: &mut dyn Store, effect: &str, changes: &[Change]) {
     let n = store.last_commit().unwrap() + 1;
     let mut tx = store.begin("test").unwrap();
     tx.apply(changes).unwrap();
-    tx.commit(Some(&record(n, effect))).unwrap();
+    tx.record(&record(n, effect)).unwrap();
+    tx.commit().unwrap();
 }
 
 fn query(complete: bool) -> ViewQuery {
@@ -110,7 +111,7 @@ fn commits_are_numbered_unique_and_kept(bench: &mut dyn Bench) {
     for bad in [record(3, "e1"), record(5, "e5"), record(2, "e6")] {
         let mut tx = store.begin("test").unwrap();
         tx.apply(&[Change::PutTodo(Box::new(todo("bbb", 2, "two")))]).unwrap();
-        assert!(tx.commit(Some(&bad)).is_err());
+        assert!(tx.record(&bad).is_err());
     }
     assert_eq!(store.last_commit().unwrap(), 2);
     assert!(store.todo(&TodoId::trusted("todo_bbb")).unwrap().is_none());
@@ -238,7 +239,7 @@ fn a_dump_loads_into_an_equal_store(bench: &mut dyn Bench) {
     let store = bench.store();
     let mut tx = store.begin("test").unwrap();
     tx.note_projection("abc").unwrap();
-    tx.commit(None).unwrap();
+    tx.commit().unwrap();
     let dump = |store: &dyn Read| {
         let mut rows = Vec::new();
         store
@@ -255,7 +256,7 @@ fn a_dump_loads_into_an_equal_store(bench: &mut dyn Bench) {
     for (table, row) in &rows {
         tx.load(table, row).unwrap();
     }
-    tx.commit(None).unwrap();
+    tx.commit().unwrap();
     assert_eq!(rows, dump(&copy));
     assert!(copy.was_projected("abc").unwrap());
     assert_eq!(copy.view(&query(true)).unwrap(), store.view(&query(true)).unwrap());

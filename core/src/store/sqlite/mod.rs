@@ -138,7 +138,7 @@ impl SqliteStore {
         path: &Path,
         uid: &GoalUid,
         options: SqliteOptions,
-        fill: &mut dyn FnMut(&mut dyn Transaction) -> Result<Option<CommitRecord>>,
+        fill: &mut dyn FnMut(&mut dyn Transaction) -> Result<()>,
     ) -> Result<Self> {
         let folder = path.parent().unwrap_or_else(|| Path::new("."));
         std::fs::create_dir_all(folder).map_err(|e| Error::from_io(&e, "store folder", folder))?;
@@ -157,7 +157,7 @@ impl SqliteStore {
         draft: &Path,
         uid: &GoalUid,
         options: &SqliteOptions,
-        fill: &mut dyn FnMut(&mut dyn Transaction) -> Result<Option<CommitRecord>>,
+        fill: &mut dyn FnMut(&mut dyn Transaction) -> Result<()>,
     ) -> Result<()> {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
         let conn = connect(draft, flags, options)?;
@@ -170,8 +170,8 @@ impl SqliteStore {
             .map_err(sql_error)?;
         let mut store = Self { conn, uid: uid.clone(), path: draft.to_path_buf(), options: options.clone() };
         let mut transaction = Box::new(store.begin_unqueued()?);
-        let record = fill(transaction.as_mut())?;
-        transaction.commit(record.as_ref())?;
+        fill(transaction.as_mut())?;
+        transaction.commit()?;
         drop(store);
         std::fs::File::open(draft)
             .and_then(|file| file.sync_all())
@@ -330,7 +330,7 @@ mod tests {
     fn fresh(folder: &Path) -> (PathBuf, GoalUid) {
         let path = folder.join("goal.db");
         let uid = GoalUid::trusted("u1");
-        SqliteStore::create(&path, &uid, options(), &mut |_| Ok(None)).unwrap();
+        SqliteStore::create(&path, &uid, options(), &mut |_| Ok(())).unwrap();
         (path, uid)
     }
 

@@ -12,8 +12,8 @@ use crate::model::{
     AgentId, AttemptState, CommitRecord, Counters, EffectId, GoalUid, JournalRow, Lane,
     LegacyWitness, Outcome, Role, Todo, TodoId, Turn, TurnId, TurnState,
 };
-use crate::store::memory::{change_of_row, forward_reads, from_value, to_value};
-use crate::store::{Change, Read, TodoFilter, Transaction};
+use crate::store::memory::{change_of_row, commit_taken, forward_reads, from_value, to_value};
+use crate::store::{Change, Read, TodoFilter, Transaction, WritersTurn};
 
 /// A write in progress; dropped without commit it is rolled back.
 pub(super) struct SqliteTransaction<'a> {
@@ -22,7 +22,7 @@ pub(super) struct SqliteTransaction<'a> {
     counters: Counters,
     counted: bool,
     done: bool,
-    _turn: Option<FileLock>,
+    turn: Option<FileLock>,
 }
 
 fn text<T: serde::Serialize>(row: &T) -> Result<String> {
@@ -33,7 +33,7 @@ impl<'a> SqliteTransaction<'a> {
     pub(super) fn begin(conn: &'a mut Connection, uid: &'a GoalUid, turn: Option<FileLock>) -> Result<Self> {
         conn.execute_batch("BEGIN IMMEDIATE").map_err(sql_error)?;
         let mut transaction =
-            Self { conn, uid, counters: Counters::default(), counted: false, done: false, _turn: turn };
+            Self { conn, uid, counters: Counters::default(), counted: false, done: false, turn };
         transaction.counters = transaction.db().counters()?;
         Ok(transaction)
     }
@@ -265,19 +265,20 @@ impl Transaction for SqliteTransaction<'_> {
         }
     }
 
-    fn commit(mut self: Box<Self>, record: Option<&CommitRecord>) -> Result<()> {
+    fn record(&mut self, record: &CommitRecord) -> Result<()> {
+        if record.n != self.db().last_commit()? + 1 || self.db().commit_of(&record.effect_id)?.is_some() {
+            return Err(commit_taken());
+        }
+        self.insert_commit(record)
+    }
+
+    fn commit(mut self: Box<Self>) -> Result<WritersTurn> {
         if self.counted {
             self.set_meta("counters", &text(&self.counters)?)?;
         }
-        if let Some(record) = record {
-            if record.n != self.db().last_commit()? + 1 {
-                return Err(Error::new(ErrorCode::Internal, "commit").message("commit number taken"));
-            }
-            self.insert_commit(record)?;
-        }
         self.conn.execute_batch("COMMIT").map_err(sql_error)?;
         self.done = true;
-        Ok(())
+        Ok(WritersTurn::held_by(self.turn.take()))
     }
 }
 
