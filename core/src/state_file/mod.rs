@@ -1,1 +1,27 @@
-//! The Markdown surface: parse, render, adopt hand edits, bring in an earlier project.
+//! The Markdown surface: parse, render, adopt hand edits, bring in an earlier
+//! project. Pure functions over bytes; no file is opened and no store is asked here.
+
+mod document;
+mod fresh;
+mod grammar;
+
+mod metadata;
+mod render;
+mod slots;
+
+pub use document::{Document, ParsedTodo, SectionKind};
+pub use fresh::new_document;
+pub use grammar::Checkbox;
+
+pub use render::render;
+
+use crate::model::TodoId;
+
+/// Whether an id only stands for a line that no write has adopted yet. It is not a
+/// valid todo id, is never stored and is shown as null.
+pub fn is_provisional(id: &TodoId) -> bool {
+    id.as_str().starts_with('?')
+}
+
+#[cfg(test)]
+mod tests;
