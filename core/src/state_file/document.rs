@@ -4,12 +4,11 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
-use sha2::{Digest, Sha256};
-
+use super::derive;
 use super::grammar::{self, Checkbox, Comment, Line};
 use super::metadata::{self, Stated};
 use crate::error::{Error, ErrorCode, Result};
-use crate::model::{Finding, Role, TaskClass, Todo, TodoId, TodoStatus};
+use crate::model::{Finding, Role, TaskClass, Todo, TodoId};
 
 /// What a `## ` section is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -124,8 +123,8 @@ impl Document {
         };
         document.front_end = document.find_front_end();
         document.find_blocks();
-        document.assign_ids();
-        document.mark_dangling();
+        derive::assign_ids(&mut document.todos, &mut document.findings);
+        derive::mark_dangling(&mut document.todos);
         Ok(document)
     }
 
@@ -176,6 +175,16 @@ impl Document {
             }
         }
         pairs
+    }
+
+    /// Every todo id that stands in the file, stated or derived: what an adoption needs
+    /// of the store.
+    pub fn todo_ids(&self) -> HashSet<TodoId> {
+        self.todos
+            .iter()
+            .flat_map(|p| p.written_id.iter().chain([&p.todo.todo_id]))
+            .cloned()
+            .collect()
     }
 
     pub(super) fn bom(&self) -> &str {
@@ -416,88 +425,6 @@ impl Document {
             todo,
         })
     }
-
-    /// Stated ids first, then the rest in order: a line without an id can never take
-    /// one that a later line states.
-    fn assign_ids(&mut self) {
-        let mut taken: HashSet<TodoId> = HashSet::with_capacity(self.todos.len());
-        for parsed in &mut self.todos {
-            if let Some(id) = &parsed.written_id {
-                parsed.id_duplicated = !taken.insert(id.clone());
-                if parsed.id_duplicated {
-                    parsed.todo.todo_id = TodoId::trusted(format!(
-                        "{}|{id}|{}|{}",
-                        parsed.todo.role, parsed.line, parsed.todo.text
-                    ));
-                } else {
-                    parsed.todo.todo_id = id.clone();
-                }
-            }
-        }
-        for parsed in self
-            .todos
-            .iter_mut()
-            .filter(|p| !p.had_id || p.id_duplicated)
-        {
-            let seed = parsed.todo.todo_id.as_str().to_owned();
-            let mut id = derived_id(&seed);
-            let mut salt = 1;
-            while !taken.insert(id.clone()) {
-                id = derived_id(&format!("{seed}|{salt}"));
-                salt += 1;
-            }
-            if let Some(written) = parsed.written_id.as_ref().filter(|_| parsed.id_duplicated) {
-                self.findings.push(
-                    Finding::new(
-                        "todo_id_duplicated",
-                        written.to_string(),
-                        format!("another todo above has this id; the one in line {} is {id} from now on", parsed.line),
-                    )
-                    .next("loopx todo list --goal-id <goal>"),
-                );
-            }
-            parsed.todo.todo_id = id;
-        }
-    }
-
-    /// A completed advancement without a continuation asks for a replan only while no
-    /// advancement is left (contract 2.4).
-    fn mark_dangling(&mut self) {
-        let work_left = self.todos.iter().any(|p| {
-            p.todo.task_class == TaskClass::Advancement
-                && p.todo.status != TodoStatus::Done
-                && !p.todo.archived
-        });
-        if work_left {
-            return;
-        }
-        for parsed in &mut self.todos {
-            parsed.todo.dangling = !parsed.todo.archived && ends_open(&parsed.todo);
-        }
-    }
-}
-
-/// Whether a todo is a completed advancement of an agent that names nothing after it.
-pub(super) fn ends_open(todo: &Todo) -> bool {
-    use crate::model::Continuation::{NoFollowup, Successor};
-    todo.role == Role::Agent
-        && todo.task_class == TaskClass::Advancement
-        && todo.status == TodoStatus::Done
-        && todo.superseded_by.is_none()
-        && todo.successor_todo_ids.is_empty()
-        && !todo.no_followup
-        && !matches!(todo.completion_continuation, Some(Successor | NoFollowup))
-}
-
-fn derived_id(seed: &str) -> TodoId {
-    let digest = Sha256::digest(seed.as_bytes());
-    let mut id = String::from("todo_");
-    for byte in digest.iter().take(6) {
-        for nibble in [byte >> 4, byte & 15] {
-            id.push(char::from_digit(u32::from(nibble), 16).unwrap_or('0'));
-        }
-    }
-    TodoId::trusted(id)
 }
 
 fn unquote(value: &str) -> String {

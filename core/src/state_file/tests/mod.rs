@@ -6,7 +6,9 @@
     clippy::indexing_slicing
 )]
 
+mod adopt;
 mod document;
+mod legacy;
 mod property;
 mod render;
 
