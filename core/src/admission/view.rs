@@ -234,6 +234,62 @@ impl GoalRecords {
     }
 }
 
+impl View {
+    /// This view with hand edits of the state file on top: `puts` are whole todos, `old`
+    /// what the store has under the same ids, `target` where a todo stands that a new
+    /// condition names. The view must be complete.
+    pub fn overlay(
+        &mut self,
+        puts: &[Todo],
+        old: &[Todo],
+        mut target: impl FnMut(&TodoId) -> crate::error::Result<Target>,
+    ) -> crate::error::Result<()> {
+        for put in puts {
+            if let Some(before) = old.iter().find(|t| t.todo_id == put.todo_id) {
+                count(&mut self.counters, before, -1);
+            }
+            count(&mut self.counters, put, 1);
+            self.todos.retain(|t| t.todo_id != put.todo_id);
+            self.dangling.retain(|d| d.todo_id != put.todo_id);
+            if put.is_open() {
+                self.todos.push(put.clone());
+            } else {
+                self.stalls.retain(|s| s.todo_id != put.todo_id);
+                if put.dangling {
+                    self.dangling.push(Dangling {
+                        todo_id: put.todo_id.clone(),
+                        owner: completed_by(put),
+                        completed_at: put.completed_at,
+                    });
+                }
+            }
+        }
+        sort_dangling(&mut self.dangling);
+        self.todos.sort_by(|a, b| (a.order, &a.todo_id).cmp(&(b.order, &b.todo_id)));
+        let now_there = |id: &TodoId| {
+            puts.iter().find(|t| t.todo_id == *id).map(|t| match (t.is_open(), &t.superseded_by) {
+                (true, _) => Target::Open,
+                (false, Some(_)) => Target::Superseded,
+                (false, None) => Target::Done,
+            })
+        };
+        let mut targets = BTreeMap::new();
+        for todo in &self.todos {
+            if let Some(ResumeCondition::TodoDone(id)) = &todo.resume_when
+                && !targets.contains_key(id)
+            {
+                let stands = match now_there(id) {
+                    Some(stands) => stands,
+                    None => target(id)?,
+                };
+                targets.insert(id.clone(), stands);
+            }
+        }
+        self.targets = targets;
+        Ok(())
+    }
+}
+
 /// Whether a turn's reservation holds at `now`.
 pub fn is_live_turn(turn: &Turn, now: Instant) -> bool {
     turn.state == TurnState::Live && turn.expires_at.is_some_and(|until| until > now)

@@ -30,6 +30,9 @@ pub struct Scene<'a> {
     pub now: Instant,
     /// The number that this command's commit will have.
     pub commit: u64,
+    /// The position of its spends, outcomes, evidence and grants: the commit's number,
+    /// moved past the rows that an import brought.
+    pub row: u64,
 }
 
 /// What a command does: the changes, and the answer that becomes its receipt.

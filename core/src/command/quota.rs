@@ -80,7 +80,7 @@ pub fn spend_slot(scene: &Scene<'_>, request: &SpendSlotRequest) -> Result<Effec
             .next(format!("loopx quota status --goal-id {goal}")));
     }
     let spend = Spend {
-        id: scene.commit,
+        id: scene.row,
         at: scene.now,
         slots,
         voided: 0,

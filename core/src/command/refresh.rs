@@ -50,7 +50,7 @@ pub fn refresh_state(scene: &Scene<'_>, request: &RefreshStateRequest) -> Result
     let kind = request.delivery_outcome.unwrap_or(OutcomeKind::Neutral);
     let todo_id = todo.as_ref().map(|t| t.todo_id.clone());
     let outcome = Outcome {
-        id: scene.commit,
+        id: scene.row,
         at: scene.now,
         agent: agent.clone(),
         todo_id: todo_id.clone(),
@@ -68,7 +68,7 @@ pub fn refresh_state(scene: &Scene<'_>, request: &RefreshStateRequest) -> Result
     let mut changes = Vec::new();
     for text in &request.evidence {
         changes.push(Change::AddEvidence(Evidence {
-            id: scene.commit,
+            id: scene.row,
             at: scene.now,
             agent: agent.clone(),
             todo_id: todo_id.clone(),

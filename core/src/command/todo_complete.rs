@@ -114,7 +114,7 @@ pub fn complete(scene: &Scene<'_>, request: &TodoCompleteRequest) -> Result<Effe
         let text = one_line("evidence", text, EVIDENCE_LIMIT)?;
         done.evidence = Some(text.clone());
         changes.push(Change::AddEvidence(Evidence {
-            id: scene.commit,
+            id: scene.row,
             at: scene.now,
             agent: actor.clone(),
             todo_id: Some(todo.todo_id.clone()),
@@ -259,7 +259,7 @@ fn decide_gate(
         DecisionOutcome::Approve => {
             if let Some(scope) = &gate.decision_scope {
                 changes.push(Change::PutGrant(Grant {
-                    id: scene.commit,
+                    id: scene.row,
                     scope: scope.0.clone(),
                     agent: gate.blocks_agent.clone(),
                     life: GrantLife::Standing,

@@ -36,7 +36,8 @@ pub struct CommitRecord {
 /// Spent slots.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Spend {
-    /// Position: the commit's number, then a running number inside an import.
+    /// Position: unique and growing; an import numbers its rows from 1, later rows have
+    /// their commit's number moved past those.
     pub id: u64,
     /// When; the window counts it from here.
     pub at: Instant,
@@ -411,6 +412,9 @@ pub struct LegacyWitness {
     pub index_bytes: u64,
     /// sha256 of those bytes, hex.
     pub index_sha256: String,
+    /// Highest position of an imported row; later rows are numbered past it.
+    #[serde(default)]
+    pub rows: u64,
 }
 
 /// A command that changes registry and store, between its two store commits.

@@ -161,7 +161,7 @@ fn identify<'a>(edit: &Edit<'a>, store: &HashMap<&'a TodoId, &'a Todo>) -> Vec<I
         .collect()
 }
 
-const STEP: i64 = 1024;
+use super::ORDER_STEP as STEP;
 
 /// Positions of new lines: spread between the neighbours of the same role, or the
 /// upper neighbour's own position when there is no room.

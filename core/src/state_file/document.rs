@@ -384,7 +384,7 @@ impl Document {
         todo.status = stated.status.unwrap_or_else(|| checkbox.status());
         todo.order = i64::try_from(self.todos.len() + 1)
             .unwrap_or(i64::MAX)
-            .saturating_mul(1024);
+            .saturating_mul(super::ORDER_STEP);
         todo.malformed = problems.first().cloned();
         todo.text = text;
         if stated.todo_id.is_none() {

@@ -21,6 +21,9 @@ pub use render::render;
 
 use crate::model::TodoId;
 
+/// Distance between the positions of neighbouring todos; leaves room for insertions.
+pub const ORDER_STEP: i64 = 1024;
+
 /// Whether an id only stands for a line that no write has adopted yet. It is not a
 /// valid todo id, is never stored and is shown as null.
 pub fn is_provisional(id: &TodoId) -> bool {

@@ -34,7 +34,13 @@ pub struct MemoryStore {
 impl MemoryStore {
     /// An empty store for a goal.
     pub fn new(uid: GoalUid) -> Self {
-        let records = GoalRecords { goal_uid: Some(uid.clone()), ..GoalRecords::default() };
+        Self::of(uid, GoalRecords::default())
+    }
+
+    /// A store that holds `records` and no commits: how an earlier project is read in
+    /// place.
+    pub fn of(uid: GoalUid, records: GoalRecords) -> Self {
+        let records = GoalRecords { goal_uid: Some(uid.clone()), ..records };
         Self {
             tables: Tables {
                 uid,

@@ -234,7 +234,7 @@ fn a_dump_loads_into_an_equal_store(bench: &mut dyn Bench) {
         Change::PutTodo(Box::new(todo("aaa", 1, "one"))),
         Change::PutTodo(Box::new(gate)),
         Change::AddSignal(crate::model::Signal { kind: "pr_merged".into(), reference: "#1".into() }),
-        Change::SetLegacy(crate::model::LegacyWitness { index_bytes: 4, index_sha256: "x".into() }),
+        Change::SetLegacy(crate::model::LegacyWitness { index_bytes: 4, index_sha256: "x".into(), rows: 0 }),
     ]);
     let store = bench.store();
     let mut tx = store.begin("test").unwrap();

@@ -1,0 +1,325 @@
+//! The kernel: the only door that other crates use. It finds the goal, reads or begins
+//! a transaction, runs the pure command or decision, and makes the result durable.
+
+mod goal;
+mod import;
+mod lifecycle;
+mod report;
+mod snapshot;
+mod surface;
+mod transfer;
+mod write;
+
+use std::time::Duration;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+
+use crate::admission::packet::answer;
+use crate::admission::{AdmissionRequest, Decision, Detail, Situation, Subject, ViewQuery};
+use crate::command::quota::SpendSlotRequest;
+use crate::command::refresh::{RefreshStateRequest, refresh_state};
+use crate::command::todo::{TodoAddRequest, TodoClaimRequest, TodoListRequest, TodoUpdateRequest};
+use crate::command::todo_complete::{TodoCompleteRequest, complete};
+use crate::command::turn::ShouldRunRequest;
+use crate::command::{quota, todo, turn};
+use crate::error::{Error, ErrorClass, ErrorCode, Result};
+use crate::file::HolderNote;
+use crate::model::todo::canonical_capability;
+use crate::model::{AgentId, GoalPolicy, Instant, TurnId};
+use crate::operation::{Addressed, Operation};
+use crate::registry::{Registry, Route, RouteInput};
+use crate::store::sqlite::SqliteOptions;
+
+pub use lifecycle::{AgentListRequest, AgentRegisterRequest, GoalCreateRequest, GoalStopRequest};
+pub use transfer::{ExportRequest, ImportRequest};
+
+use self::goal::Goal;
+use self::snapshot::Snapshot;
+use self::write::Call;
+
+/// Where time comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Clock {
+    /// The system's.
+    System,
+    /// Fixed for tests and replays; commits made under it are marked.
+    Fixed(Instant),
+}
+
+/// How a kernel is opened.
+#[derive(Clone, Debug)]
+pub struct KernelOptions {
+    /// What decides which registry and which runtime root.
+    pub route: RouteInput,
+    /// Time.
+    pub clock: Clock,
+    /// How long to wait for a lock or a commit of another process.
+    pub deadline: Duration,
+    /// Who waits and holds, for lock holder records (`LOOPX_AGENT_ID`).
+    pub label: Option<String>,
+}
+
+impl KernelOptions {
+    /// Options with the system clock and a deadline of 30 seconds.
+    pub fn new(route: RouteInput) -> Self {
+        Self { route, clock: Clock::System, deadline: Duration::from_secs(30), label: None }
+    }
+}
+
+/// The kernel on one registry.
+#[derive(Debug)]
+pub struct Kernel {
+    options: KernelOptions,
+    route: Route,
+}
+
+impl Kernel {
+    /// Opens the kernel on the registry that the route leads to. Reads nothing yet.
+    ///
+    /// Errors: [`ErrorCode::RegistryAmbiguous`].
+    pub fn open(options: KernelOptions) -> Result<Self> {
+        let route = options.route.registry()?;
+        Ok(Self { options, route })
+    }
+
+    /// Calls an operation by name with a JSON object; `goal_id` and `effect_id` stand
+    /// beside the operation's own fields.
+    ///
+    /// A refusal of `quota.should_run` and `turn.admit` is an answer with `"ok":false`;
+    /// every other refusal is an `Err`.
+    pub fn call(&self, operation: &str, request: &Value) -> Result<Value> {
+        Operation::find(operation)
+            .ok_or_else(|| {
+                Error::new(ErrorCode::RequestInvalid, "operation")
+                    .message(format!("there is no operation {operation:?}"))
+                    .next("loopx --help")
+            })
+            .and_then(|op| self.run(op, request))
+    }
+
+    fn run(&self, operation: Operation, request: &Value) -> Result<Value> {
+        use Operation as Op;
+        let at = Addressed::of(request)?;
+        match operation {
+            Op::TodoAdd => self.todo_add(&at, &body(request)?),
+            Op::TodoList => self.todo_list(&at, &body(request)?),
+            Op::TodoClaim => self.todo_claim(&at, &body(request)?),
+            Op::TodoUpdate => self.todo_update(&at, &body(request)?),
+            Op::TodoComplete => self.todo_complete(&at, &body(request)?),
+            Op::QuotaShouldRun => Ok(self.should_run(&at, &body(request)?)),
+            Op::TurnAdmit => Ok(self.turn_admit(&at, &body(request)?)),
+            Op::QuotaStatus => self.quota_status(&at),
+            Op::QuotaSpendSlot => self.spend_slot(&at, &body(request)?),
+            Op::RefreshState => self.refresh_state(&at, &body(request)?),
+            Op::GoalCreate => self.goal_create(&at, &body(request)?),
+            Op::GoalStop => self.goal_stop(&at, &body(request)?),
+            Op::GoalResume => self.goal_resume(&at),
+            Op::GoalList => self.goal_list(),
+            Op::GoalShow => self.goal_show(&at),
+            Op::GoalAdoptLegacy => self.adopt_legacy(&at),
+            Op::AgentRegister => self.agent_register(&at, &body(request)?),
+            Op::AgentList => self.agent_list(&at, &body(request)?),
+            Op::Export => self.export(&at, &body(request)?),
+            Op::Import => self.import(&body(request)?),
+        }
+    }
+
+    /// The instant of this call.
+    fn now(&self) -> Instant {
+        match self.options.clock {
+            Clock::System => Instant::system_now(),
+            Clock::Fixed(at) => at,
+        }
+    }
+
+    fn fixed_clock(&self) -> bool {
+        matches!(self.options.clock, Clock::Fixed(_))
+    }
+
+    fn holder(&self, operation: &str) -> HolderNote {
+        HolderNote {
+            operation: operation.to_owned(),
+            agent: self.options.label.clone(),
+            pid: std::process::id(),
+            acquired_at: Some(self.now()),
+        }
+    }
+
+    fn sqlite(&self) -> SqliteOptions {
+        SqliteOptions { deadline: self.options.deadline, holder: self.holder("store") }
+    }
+
+    /// The registry of this kernel, read now.
+    fn registry(&self) -> Result<Registry> {
+        Registry::read(&self.route.registry)
+    }
+
+    /// Adds a todo.
+    pub fn todo_add(&self, at: &Addressed, request: &TodoAddRequest) -> Result<Value> {
+        let call = Call::new("todo.add", at, request)?.by(request.agent_id.as_deref());
+        self.write(&call, |scene| todo::add(scene, request))
+    }
+
+    /// Claims a todo.
+    pub fn todo_claim(&self, at: &Addressed, request: &TodoClaimRequest) -> Result<Value> {
+        let by = request.agent_id.as_deref().or(request.claimed_by.as_deref());
+        let call = Call::new("todo.claim", at, request)?.by(by);
+        self.write(&call, |scene| todo::claim(scene, request))
+    }
+
+    /// Changes a todo.
+    pub fn todo_update(&self, at: &Addressed, request: &TodoUpdateRequest) -> Result<Value> {
+        let call = Call::new("todo.update", at, request)?.by(request.agent_id.as_deref());
+        self.write(&call, |scene| todo::update(scene, request))
+    }
+
+    /// Completes a todo or decides a gate.
+    pub fn todo_complete(&self, at: &Addressed, request: &TodoCompleteRequest) -> Result<Value> {
+        let call = Call::new("todo.complete", at, request)?
+            .by(request.agent_id.as_deref())
+            .in_turn(request.turn_instance_id.as_deref())?;
+        self.write(&call, |scene| {
+            if let Some(text) = request.turn_instance_id.as_deref() {
+                let agent = scene.actor(request.agent_id.as_deref())?;
+                turn::require_bound(scene, &TurnId::parse(text)?, agent.as_ref(), Some(&scene.todo(&request.todo_id)?.todo_id))?;
+            }
+            complete(scene, request)
+        })
+    }
+
+    /// Lists todos; hand edits of the state file are included.
+    pub fn todo_list(&self, at: &Addressed, request: &TodoListRequest) -> Result<Value> {
+        let goal = self.goal(at.goal_id.as_deref())?;
+        let snapshot = Snapshot::take(self, &goal, None)?;
+        snapshot.require_readable()?;
+        let overlaid = snapshot.overlaid_todos()?;
+        todo::list(snapshot.read(), &goal.policy, overlaid, request)
+    }
+
+    /// Records what was delivered.
+    pub fn refresh_state(&self, at: &Addressed, request: &RefreshStateRequest) -> Result<Value> {
+        let call = Call::new("refresh_state", at, request)?
+            .by(request.agent_id.as_deref())
+            .in_turn(request.turn_instance_id.as_deref())?;
+        self.write(&call, |scene| refresh_state(scene, request))
+    }
+
+    /// Spends slots, or previews it without `execute`.
+    pub fn spend_slot(&self, at: &Addressed, request: &SpendSlotRequest) -> Result<Value> {
+        if !request.execute {
+            return self.preview(at, |scene| quota::spend_slot(scene, request));
+        }
+        let call = Call::new("quota.spend_slot", at, request)?
+            .by(request.agent_id.as_deref())
+            .in_turn(request.turn_instance_id.as_deref())?
+            .spending();
+        self.write(&call, |scene| quota::spend_slot(scene, request))
+    }
+
+    /// May the agent run? Writes nothing. With a turn id it is [`Kernel::turn_admit`].
+    pub fn should_run(&self, at: &Addressed, request: &ShouldRunRequest) -> Value {
+        if request.turn_instance_id.is_some() {
+            return self.turn_admit(at, request);
+        }
+        let (_, value) = self.decide_now(at, request);
+        value
+    }
+
+    /// Decides and binds the turn to the answer, in one commit; a repeat answers the same.
+    pub fn turn_admit(&self, at: &Addressed, request: &ShouldRunRequest) -> Value {
+        let name = at.goal_id.clone().unwrap_or_default();
+        self.admit(at, request).unwrap_or_else(|error| refused(&name, request, &error))
+    }
+
+    fn decide_now(&self, at: &Addressed, request: &ShouldRunRequest) -> (Decision, Value) {
+        let now = self.now();
+        let name = at.goal_id.clone().unwrap_or_default();
+        let looked = || -> Result<(Goal, AdmissionRequest)> {
+            let goal = self.goal(at.goal_id.as_deref())?;
+            let asked = admission_request(&goal.policy, request)?;
+            Ok((goal, asked))
+        };
+        match looked() {
+            Ok((goal, asked)) => {
+                // A stopped or paused goal is answered from the registry alone.
+                let query = ViewQuery {
+                    now,
+                    quota: goal.policy.quota,
+                    complete: asked.wants(Detail::AgentTodos) || asked.wants(Detail::UserTodos),
+                };
+                let view = Snapshot::take(self, &goal, asked.agent.as_ref())
+                    .and_then(|snapshot| snapshot.view(&query))
+                    .unwrap_or_else(|error| snapshot::unhealthy(&error));
+                let situation =
+                    Situation { subject: Subject::Goal { policy: &goal.policy, view: &view }, request: &asked, now };
+                answer(&situation, goal.policy.goal_id.as_str())
+            }
+            Err(error) => refusal(&name, request, &error, now),
+        }
+    }
+
+    /// The windows of one goal or of all.
+    pub fn quota_status(&self, at: &Addressed) -> Result<Value> {
+        report::quota_status(self, at)
+    }
+}
+
+/// The request's own fields; a wrong shape names the field.
+fn body<T: DeserializeOwned>(request: &Value) -> Result<T> {
+    serde_json::from_value(request.clone())
+        .map_err(|e| Error::new(ErrorCode::RequestInvalid, "request").message(format!("the request is malformed: {e}")))
+}
+
+/// A request as canonical JSON.
+fn to_json<T: Serialize>(request: &T) -> Result<Value> {
+    serde_json::to_value(request).map_err(|e| Error::new(ErrorCode::Internal, "request").detail(e))
+}
+
+/// Rule 3: who asks, canonical; and what it can.
+fn admission_request(policy: &GoalPolicy, request: &ShouldRunRequest) -> Result<AdmissionRequest> {
+    let agent = request.agent_id.as_deref().map(|text| crate::command::registered(policy, text)).transpose()?;
+    Ok(AdmissionRequest {
+        agent,
+        capabilities: request.available_capabilities.iter().map(|c| canonical_capability(c)).collect(),
+        independent_worktree: request.independent_worktree,
+        details: request.include_detail.iter().copied().collect(),
+    })
+}
+
+/// The failure payload of an admission question.
+fn refusal(goal: &str, request: &ShouldRunRequest, error: &Error, now: Instant) -> (Decision, Value) {
+    let agent = request.agent_id.as_deref().and_then(|a| AgentId::parse(a).ok());
+    let asked = AdmissionRequest { agent, ..AdmissionRequest::default() };
+    answer(&Situation { subject: Subject::Refused(error), request: &asked, now }, goal)
+}
+
+fn refused(goal: &str, request: &ShouldRunRequest, error: &Error) -> Value {
+    // The instant plays no part in a refusal.
+    refusal(goal, request, error, Instant::default()).1
+}
+
+/// Whether an error is about records that cannot be trusted: rule 6 answers it.
+fn is_health(error: &Error) -> bool {
+    matches!(error.row().class, ErrorClass::State | ErrorClass::Busy)
+        && !matches!(
+            error.code,
+            ErrorCode::RegistryInvalidJson
+                | ErrorCode::RegistryShape
+                | ErrorCode::RegistryDenied
+                | ErrorCode::RegistryIo
+                | ErrorCode::GoalDuplicated
+                | ErrorCode::RouteCycle
+                | ErrorCode::RouteMissing
+        )
+}
+
+/// The fields that every answer of a write has.
+fn receipt(goal: &str, commit: u64, at: Instant, answer: serde_json::Map<String, Value>) -> Value {
+    let mut value = json!({"ok": true, "goal_id": goal, "commit": commit, "at": at});
+    if let Some(map) = value.as_object_mut() {
+        map.extend(answer);
+    }
+    value
+}

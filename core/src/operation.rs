@@ -1,0 +1,98 @@
+//! The table of operations: every door speaks these names. An operation is a read or a
+//! write, never both.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::error::{Error, ErrorCode, Result};
+
+/// What an operation does to state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Access {
+    /// Nothing.
+    Read,
+    /// It may change it.
+    Write,
+}
+
+macro_rules! operations {
+    ($($variant:ident $name:literal $access:ident $doc:literal;)*) => {
+        /// An operation of the kernel.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum Operation {
+            $(#[doc = $doc] $variant,)*
+        }
+
+        impl Operation {
+            /// Every operation: value, name, access, one sentence.
+            pub const TABLE: &'static [(Self, &'static str, Access, &'static str)] =
+                &[$((Self::$variant, $name, Access::$access, $doc)),*];
+        }
+    };
+}
+
+operations! {
+    TodoAdd "todo.add" Write "Adds a todo; an unfinished one of the same text is updated instead.";
+    TodoList "todo.list" Read "Lists todos, hand edits of the state file included.";
+    TodoClaim "todo.claim" Write "Claims a todo for one agent; the first claim wins.";
+    TodoUpdate "todo.update" Write "Changes a todo.";
+    TodoComplete "todo.complete" Write "Finishes a todo, or decides a gate.";
+    QuotaShouldRun "quota.should_run" Read "Says whether an agent may run, and on what.";
+    TurnAdmit "turn.admit" Write "Decides and binds a turn id to the answer.";
+    QuotaStatus "quota.status" Read "Shows the windows.";
+    QuotaSpendSlot "quota.spend_slot" Write "Spends slots for a delivered outcome.";
+    RefreshState "refresh_state" Write "Records what was delivered.";
+    GoalCreate "goal.create" Write "Creates a goal.";
+    GoalStop "goal.stop" Write "Stops a goal: nothing of it starts any more.";
+    GoalResume "goal.resume" Write "Resumes a stopped goal.";
+    GoalList "goal.list" Read "Lists the registry's goals.";
+    GoalShow "goal.show" Read "Shows one goal.";
+    GoalAdoptLegacy "goal.adopt_legacy" Write "Takes in what the earlier tool wrote after the import.";
+    AgentRegister "agent.register" Write "Adds agents to a goal's roster.";
+    AgentList "agent.list" Read "Lists a goal's agents.";
+    Export "export" Read "Writes a goal as one JSON file.";
+    Import "import" Write "Takes an exported goal in.";
+}
+
+impl Operation {
+    /// The operation of that name.
+    pub fn find(name: &str) -> Option<Self> {
+        Self::TABLE.iter().find(|(_, n, ..)| *n == name).map(|(op, ..)| *op)
+    }
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        Self::TABLE.iter().find(|(op, ..)| *op == self).map_or("", |(_, name, ..)| name)
+    }
+}
+
+/// What a request is addressed to, beside the operation's own fields.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Addressed {
+    /// The goal; the registry's only one when absent.
+    pub goal_id: Option<String>,
+    /// Makes a repeat of the same write answer the first receipt.
+    pub effect_id: Option<String>,
+}
+
+impl Addressed {
+    /// Reads the two fields from a request.
+    pub fn of(request: &Value) -> Result<Self> {
+        let text = |key: &str| match request.get(key) {
+            None | Some(Value::Null) => Ok(None),
+            Some(Value::String(text)) => Ok(Some(text.clone())),
+            Some(_) => Err(Error::new(ErrorCode::RequestInvalid, key).message(format!("{key} is a text"))),
+        };
+        if !request.is_object() {
+            return Err(Error::new(ErrorCode::RequestInvalid, "request").message("a request is a JSON object"));
+        }
+        Ok(Self { goal_id: text("goal_id")?, effect_id: text("effect_id")? })
+    }
+
+    /// Addressed to one goal.
+    pub fn to(goal: &str) -> Self {
+        Self { goal_id: Some(goal.to_owned()), effect_id: None }
+    }
+}
