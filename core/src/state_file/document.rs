@@ -117,7 +117,8 @@ impl Document {
             kinds: vec![LineKind::Free; lines.len()],
             front_end: None,
             sections: Vec::new(),
-            todos: Vec::new(),
+            // A todo has two lines as a rule; growing a list of such large items is slow.
+            todos: Vec::with_capacity((lines.len() / 2).min(4096)),
             findings: Vec::new(),
             lines,
         };

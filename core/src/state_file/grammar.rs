@@ -178,12 +178,18 @@ pub(super) fn comment(content: &str) -> Option<Comment<'_>> {
 pub(super) fn tokens(
     body: &str,
 ) -> impl Iterator<Item = Result<(&str, Cow<'_, str>), &'static str>> {
-    body.split_whitespace().map(|token| {
+    body.split_ascii_whitespace().map(|token| {
         let (key, value) = token.split_once('=').ok_or("a metadata token has no `=`")?;
         if !is_key(key) {
             return Err("a metadata key has a character that is not allowed");
         }
-        if value.contains(['"', '<', '>']) {
+        // White space beyond ASCII does not part tokens and may not stand in one either.
+        let wide_space = || value.contains(char::is_whitespace);
+        if value
+            .bytes()
+            .any(|b| matches!(b, b'"' | b'<' | b'>' | 0x0b))
+            || (!value.is_ascii() && wide_space())
+        {
             return Err("a metadata value has a character that must be percent-encoded");
         }
         Ok((

@@ -392,6 +392,90 @@ pub(super) fn write(todo: &Todo, out: &mut String) {
     }
 }
 
+/// Whether two todos have the same metadata, field by field. Taken apart in full, so
+/// that a new field cannot be forgotten here.
+pub(super) fn same(a: &Todo, b: &Todo) -> bool {
+    let Todo {
+        todo_id,
+        role: _,
+        order: _,
+        text: _,
+        status,
+        task_class,
+        archived: _,
+        action_kind,
+        claimed_by,
+        bound_agent,
+        blocks_agent,
+        goal_bound,
+        global_gate,
+        excluded_agents,
+        unblocks_todo_id,
+        decision_scope,
+        required_decision_scopes,
+        required_capabilities,
+        target_capabilities,
+        required_write_scopes,
+        resume_when,
+        superseded_by,
+        successor_todo_ids,
+        completion_continuation,
+        no_followup,
+        target_key,
+        cadence,
+        next_due_at,
+        expires_at,
+        last_checked_at,
+        result_hash,
+        consecutive_no_change,
+        watch_only,
+        reason,
+        evidence,
+        note,
+        created_at: _,
+        updated_at,
+        completed_at,
+        dangling: _,
+        malformed: _,
+        extra,
+    } = a;
+    *todo_id == b.todo_id
+        && *status == b.status
+        && *task_class == b.task_class
+        && *action_kind == b.action_kind
+        && *claimed_by == b.claimed_by
+        && *bound_agent == b.bound_agent
+        && *blocks_agent == b.blocks_agent
+        && *goal_bound == b.goal_bound
+        && *global_gate == b.global_gate
+        && *excluded_agents == b.excluded_agents
+        && *unblocks_todo_id == b.unblocks_todo_id
+        && *decision_scope == b.decision_scope
+        && *required_decision_scopes == b.required_decision_scopes
+        && *required_capabilities == b.required_capabilities
+        && *target_capabilities == b.target_capabilities
+        && *required_write_scopes == b.required_write_scopes
+        && *resume_when == b.resume_when
+        && *superseded_by == b.superseded_by
+        && *successor_todo_ids == b.successor_todo_ids
+        && *completion_continuation == b.completion_continuation
+        && *no_followup == b.no_followup
+        && *target_key == b.target_key
+        && *cadence == b.cadence
+        && *next_due_at == b.next_due_at
+        && *expires_at == b.expires_at
+        && *last_checked_at == b.last_checked_at
+        && *result_hash == b.result_hash
+        && *consecutive_no_change == b.consecutive_no_change
+        && *watch_only == b.watch_only
+        && *reason == b.reason
+        && *evidence == b.evidence
+        && *note == b.note
+        && *updated_at == b.updated_at
+        && *completed_at == b.completed_at
+        && *extra == b.extra
+}
+
 /// Undoes what the metadata of a new line says about an authority field; says whether
 /// it said anything.
 pub(super) fn clear_authority(todo: &mut Todo, key: &str) -> bool {

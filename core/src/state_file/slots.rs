@@ -186,6 +186,10 @@ fn shows(block: &ParsedTodo, todo: &Todo) -> bool {
     if unreadable != (block.todo.malformed.is_some() && block.todo.is_open()) {
         return false;
     }
+    if metadata::same(&block.todo, todo) {
+        return true;
+    }
+    // Fields that differ can still be written alike: white space in a note, say.
     let (mut here, mut there) = (String::with_capacity(256), String::with_capacity(256));
     metadata::write(&block.todo, &mut here);
     metadata::write(todo, &mut there);
