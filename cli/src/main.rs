@@ -1,1 +1,22 @@
-fn main(){}
+//! `loopx`: arguments to requests, answers to text. No rule and no default of a decision
+//! lives here; see `loopx-core`.
+
+#![forbid(unsafe_code)]
+
+mod args;
+mod commands;
+mod doors;
+mod output;
+mod text;
+mod worktree;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+fn main() -> ExitCode {
+    let cli = args::Cli::parse();
+    let format = output::Format::choose(cli.global.format);
+    let result = doors::kernel(&cli.global).and_then(|kernel| commands::run(&kernel, &cli));
+    output::finish(format, &cli, result)
+}

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::view::View;
 use crate::error::Error;
 use crate::model::{AgentId, GoalPolicy, Instant};
+use crate::schedule::ExecutionContext;
 
 /// Extra sections of the packet, opt-in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -47,6 +48,8 @@ pub struct AdmissionRequest {
     pub capabilities: BTreeSet<String>,
     /// The door works in a checkout of its own, apart from the goal's main one.
     pub independent_worktree: bool,
+    /// Who wakes the agent, when the door said so.
+    pub execution_context: Option<ExecutionContext>,
     /// Sections to add.
     pub details: BTreeSet<Detail>,
 }

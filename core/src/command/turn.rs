@@ -22,6 +22,9 @@ pub struct ShouldRunRequest {
     pub available_capabilities: Vec<String>,
     /// The door works in a worktree of its own.
     pub independent_worktree: bool,
+    /// Who wakes the agent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub execution_context: Option<crate::schedule::ExecutionContext>,
     /// Sections to add.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub include_detail: Vec<crate::admission::Detail>,

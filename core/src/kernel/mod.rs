@@ -249,9 +249,10 @@ impl Kernel {
                     quota: goal.policy.quota,
                     complete: asked.wants(Detail::AgentTodos) || asked.wants(Detail::UserTodos),
                 };
-                let view = Snapshot::take(self, &goal, asked.agent.as_ref())
+                let mut view = Snapshot::take(self, &goal, asked.agent.as_ref())
                     .and_then(|snapshot| snapshot.view(&query))
                     .unwrap_or_else(|error| snapshot::unhealthy(&error));
+                snapshot::add_policy_health(&goal, &mut view);
                 let situation =
                     Situation { subject: Subject::Goal { policy: &goal.policy, view: &view }, request: &asked, now };
                 answer(&situation, goal.policy.goal_id.as_str())
@@ -284,6 +285,7 @@ fn admission_request(policy: &GoalPolicy, request: &ShouldRunRequest) -> Result<
         agent,
         capabilities: request.available_capabilities.iter().map(|c| canonical_capability(c)).collect(),
         independent_worktree: request.independent_worktree,
+        execution_context: request.execution_context.clone(),
         details: request.include_detail.iter().copied().collect(),
     })
 }

@@ -7,6 +7,7 @@ use serde_json::json;
 use crate::admission::facts::GoalFacts;
 use crate::admission::holds::{Due, due_at, is_expired};
 use crate::admission::offer::{goal_identity, short_digest};
+use super::context::ExecutionContext;
 use crate::admission::rules::Verdict;
 use crate::model::time::MICROS_PER_MINUTE;
 use crate::model::{AgentId, Instant, TaskClass};
@@ -181,6 +182,9 @@ pub struct SchedulerHint {
     pub next_check_minutes: Option<u32>,
     /// Unchanged polls.
     pub unchanged_poll: UnchangedPoll,
+    /// Who wakes the agent, when the door said so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub execution_context: Option<ExecutionContext>,
     /// Tokens; absent for a stop.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reset_policy: Option<ResetPolicy>,
@@ -236,6 +240,7 @@ pub fn hint_for(facts: &GoalFacts<'_>, verdict: &Verdict, with_detail: bool) -> 
         cadence_class: class.class,
         reason_code: class.reason_code,
         next_check_minutes: ladder.first().copied(),
+        execution_context: facts.request.execution_context.clone(),
         unchanged_poll: if stop { stop_directives() } else { counted(class.limit) },
         reset_policy: (!stop).then(|| ResetPolicy {
             reset_token: short_digest(&json!([class.action, class.class, identity]).to_string()),

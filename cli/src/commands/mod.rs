@@ -1,0 +1,53 @@
+//! Command lines to requests, one file per command family.
+
+mod agent;
+mod goal;
+mod quota;
+mod refresh;
+mod todo;
+mod transfer;
+
+use loopx_core::kernel::Kernel;
+use loopx_core::operation::Addressed;
+use loopx_core::{Error, ErrorCode, Result};
+use serde_json::Value;
+
+use crate::args::{At, Cli, Command, RoleArg, WriteAt};
+
+/// Runs the command.
+pub fn run(kernel: &Kernel, cli: &Cli) -> Result<Value> {
+    match &cli.command {
+        Command::Todo(command) => todo::run(kernel, command),
+        Command::Quota(command) => quota::run(kernel, command),
+        Command::Goal(command) => goal::run(kernel, command),
+        Command::Agent(command) => agent::run(kernel, command),
+        Command::RefreshState(command) => refresh::run(kernel, command),
+        Command::Export(command) => transfer::export(kernel, command),
+        Command::Import(command) => transfer::import(kernel, command),
+        Command::RegisterAgent(command) => agent::register_reference(kernel, command),
+        Command::GoalLifecycle(command) => goal::lifecycle_reference(kernel, command),
+    }
+}
+
+fn at(at: &At) -> Addressed {
+    Addressed { goal_id: at.goal_id.clone(), effect_id: None }
+}
+
+fn write_at(at: &WriteAt) -> Addressed {
+    Addressed { goal_id: at.goal_id.clone(), effect_id: at.effect_id.clone() }
+}
+
+fn role(role: RoleArg) -> loopx_core::model::Role {
+    match role {
+        RoleArg::User => loopx_core::model::Role::User,
+        RoleArg::Agent => loopx_core::model::Role::Agent,
+    }
+}
+
+/// A word that clap has already checked against the same list.
+fn word<T>(parse: fn(&str) -> Option<T>, field: &str, text: Option<&str>) -> Result<Option<T>> {
+    text.map(|t| {
+        parse(t).ok_or_else(|| Error::new(ErrorCode::RequestInvalid, field).message(format!("{field} cannot be {t:?}")))
+    })
+    .transpose()
+}

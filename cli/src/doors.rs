@@ -1,0 +1,49 @@
+//! The process's surroundings as the kernel's arguments: environment, working directory,
+//! clock. The only file of this crate that reads the environment.
+
+use std::env;
+use std::path::PathBuf;
+
+use loopx_core::kernel::{Clock, Kernel, KernelOptions};
+use loopx_core::model::Instant;
+use loopx_core::registry::RouteInput;
+use loopx_core::{Error, ErrorCode, Result};
+
+use crate::args::Global;
+
+fn path(name: &str) -> Option<PathBuf> {
+    env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from)
+}
+
+fn text(name: &str) -> Option<String> {
+    env::var(name).ok().filter(|v| !v.trim().is_empty())
+}
+
+/// Opens the kernel on the route that flags and environment name.
+pub fn kernel(global: &Global) -> Result<Kernel> {
+    let cwd = env::current_dir()
+        .map_err(|e| Error::new(ErrorCode::IoFailed, "working directory").message("the working directory is gone").detail(e))?;
+    let mut options = KernelOptions::new(RouteInput {
+        flag: global.registry.clone(),
+        env_registry: path("LOOPX_REGISTRY"),
+        runtime_root_flag: global.runtime_root.clone(),
+        env_runtime_root: path("LOOPX_RUNTIME_ROOT"),
+        cwd,
+        home: path("HOME"),
+    });
+    if let Some(fixed) = text("LOOPX_NOW") {
+        let at = Instant::parse(&fixed).ok_or_else(|| {
+            Error::new(ErrorCode::RequestInvalid, "LOOPX_NOW")
+                .message(format!("LOOPX_NOW is {fixed:?}, not an RFC 3339 instant"))
+                .next("unset LOOPX_NOW, or write it like 2026-11-29T20:57:33Z")
+        })?;
+        options.clock = Clock::Fixed(at);
+    }
+    options.label = text("LOOPX_AGENT_ID");
+    Kernel::open(options)
+}
+
+/// Whether colour may be used: a terminal, and `NO_COLOR` not set.
+pub fn colour_allowed() -> bool {
+    env::var_os("NO_COLOR").is_none_or(|v| v.is_empty()) && env::var_os("TERM").is_none_or(|t| t != "dumb")
+}

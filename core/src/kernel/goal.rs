@@ -1,0 +1,93 @@
+//! Finding a goal: the registry entry, its policy, and where its records lie.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use super::Kernel;
+use crate::error::{Error, ErrorCode, Result};
+use crate::model::{GoalId, GoalPolicy, GoalUid};
+use crate::registry::document::entry_id;
+use crate::registry::{Registry, follow, place, policy};
+
+/// A goal that was found.
+#[derive(Debug)]
+pub(super) struct Goal {
+    /// Policy.
+    pub policy: GoalPolicy,
+    /// The registry that owns it (global entries are followed).
+    pub registry: Registry,
+    /// Its entry in that registry.
+    pub index: usize,
+    /// The id as the registry writes it; the earlier tool's paths use it.
+    pub raw_id: String,
+    /// Runtime root.
+    pub runtime_root: PathBuf,
+    /// The registry says that this tool has a store for it.
+    pub has_store: bool,
+}
+
+impl Goal {
+    /// The registry entry.
+    pub fn entry(&self) -> Result<&Value> {
+        self.registry.entry(self.index).ok_or_else(|| Error::new(ErrorCode::GoalUnknown, self.raw_id.as_str()))
+    }
+
+    /// The folder of the goal's store.
+    pub fn folder(&self, uid: &GoalUid) -> PathBuf {
+        self.runtime_root.join("goals").join(uid.as_str())
+    }
+
+    /// The store's file.
+    pub fn store_path(&self, uid: &GoalUid) -> PathBuf {
+        self.folder(uid).join("goal.db")
+    }
+
+    /// The bytes of the state file as they were last written.
+    pub fn base_path(&self, uid: &GoalUid) -> PathBuf {
+        self.folder(uid).join("projection.base")
+    }
+
+    /// The folder of the earlier tool's ledger.
+    pub fn legacy_folder(&self) -> PathBuf {
+        self.runtime_root.join("goals").join(&self.raw_id)
+    }
+
+    /// The state file, when one is declared: relative to the goal's `repo`, which is
+    /// relative to the project.
+    pub fn state_path(&self) -> Option<PathBuf> {
+        let declared = self.policy.state_file.as_deref()?;
+        let project = place::project_root(self.registry.path());
+        let repo = match self.policy.repo.as_deref() {
+            Some(repo) => project.join(repo),
+            None => project.to_path_buf(),
+        };
+        Some(repo.join(declared))
+    }
+}
+
+impl Kernel {
+    /// The goal of that name, or the registry's only one.
+    pub(super) fn goal(&self, name: Option<&str>) -> Result<Goal> {
+        let registry = self.registry()?;
+        let id = match name {
+            Some(text) => GoalId::parse(text)?,
+            None => registry.only_goal()?,
+        };
+        self.goal_in(registry, &id)
+    }
+
+    /// The goal in a registry already read.
+    pub(super) fn goal_in(&self, registry: Registry, id: &GoalId) -> Result<Goal> {
+        let found = follow(registry, id)?;
+        let runtime_root = self.options.route.runtime_root(&found.registry)?;
+        let entry = found.registry.entry(found.index).ok_or_else(|| Error::new(ErrorCode::GoalUnknown, id.as_str()))?;
+        let policy = policy(entry)?;
+        let raw_id = entry_id(entry).unwrap_or_default().to_owned();
+        let has_store = policy.goal_uid.is_some() && entry.get("store").is_some();
+        if raw_id.is_empty() || Path::new(&raw_id).components().count() != 1 || raw_id == ".." || raw_id == "." {
+            return Err(Error::new(ErrorCode::RegistryShape, "goal id").message("a goal id of the registry is not one path segment"));
+        }
+        Ok(Goal { policy, registry: found.registry, index: found.index, raw_id, runtime_root, has_store })
+    }
+}

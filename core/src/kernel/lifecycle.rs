@@ -1,0 +1,371 @@
+//! Goals and agents: create, stop, resume, list, show, register.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use super::import::{self, new_uid, random_hex};
+use super::write::Call;
+use super::{Kernel, receipt, to_json};
+use crate::command::{TEXT_LIMIT, one_line};
+use crate::error::{Error, ErrorCode, Result};
+use crate::file::{Durability, replace, sha256_hex};
+use crate::model::{AgentId, CommitRecord, EffectId, GoalId, Instant};
+use crate::operation::Addressed;
+use crate::registry::{
+    GoalSpec, Lookup, Projection, QuotaSpec, Registry, begin_change, create_entry, place, policy,
+    register_agents, resume, stop,
+};
+use crate::state_file::{Document, new_document};
+use crate::store::{Change, Read, SqliteStore, Transaction};
+
+/// `goal.create`; the name stands in `goal_id`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct GoalCreateRequest {
+    /// What the goal is for, one line.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub objective: Option<String>,
+    /// First agents of the roster.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub agents: Vec<String>,
+    /// State file, relative to the project; `.loopx/goals/<goal>/ACTIVE_GOAL_STATE.md`
+    /// when absent. One that exists is connected, not overwritten.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub state_file: Option<String>,
+    /// Path globs that agents may write.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub write_scope: Vec<String>,
+    /// Share of the window, 0 to 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub compute: Option<f64>,
+    /// Window in hours.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub window_hours: Option<u32>,
+    /// Slot in minutes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub slot_minutes: Option<u32>,
+    /// Slots in the window.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub allowed_slots: Option<u64>,
+}
+
+/// `goal.stop`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct GoalStopRequest {
+    /// Why, at most 600 characters.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+/// `agent.register`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct AgentRegisterRequest {
+    /// Who; one text may hold several, separated by commas.
+    pub agents: Vec<String>,
+    /// Refuse agents that are registered already.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub require_new: bool,
+}
+
+/// `agent.list`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct AgentListRequest {}
+
+impl Kernel {
+    /// Creates a goal: store, registry entry, state file, global projection.
+    ///
+    /// The store is complete before the registry names it, and the registry is replaced
+    /// atomically, so that a crash leaves the goal there or not there.
+    pub fn goal_create(&self, at: &Addressed, request: &GoalCreateRequest) -> Result<Value> {
+        let name = at.goal_id.as_deref().ok_or_else(|| {
+            Error::new(ErrorCode::RequestInvalid, "goal_id").message("name the new goal with --goal-id")
+        })?;
+        let id = GoalId::parse(name)?;
+        let objective = request.objective.as_deref().map(|o| one_line("objective", o, TEXT_LIMIT)).transpose()?;
+        let agents = parse_agents(&request.agents)?;
+        let given = at.effect_id.as_deref().map(EffectId::parse).transpose()?;
+        let digest = sha256_hex(json!(["goal.create", id, to_json(request)?]).to_string().as_bytes());
+        let path = self.route.registry.clone();
+        let mut change = begin_change(&path, &self.holder("goal.create"), self.options.deadline)?;
+        if !matches!(change.registry().find(&id), Lookup::Unknown) {
+            return self.created_already(change.registry().clone(), &id, given.as_ref(), &digest);
+        }
+        let now = self.now();
+        let uid = new_uid()?;
+        let state_file = request
+            .state_file
+            .clone()
+            .unwrap_or_else(|| format!(".loopx/goals/{id}/ACTIVE_GOAL_STATE.md"));
+        let project = place::absolute(place::project_root(&path));
+        let spec = GoalSpec {
+            goal_id: id.clone(),
+            goal_uid: uid.clone(),
+            display_name: None,
+            domain: None,
+            objective: objective.clone(),
+            repo: project.display().to_string(),
+            state_file,
+            agents,
+            write_scope: request.write_scope.clone(),
+            quota: QuotaSpec {
+                compute: request.compute,
+                window_hours: request.window_hours,
+                slot_minutes: request.slot_minutes,
+                allowed_slots: request.allowed_slots,
+            },
+            now,
+        };
+        let entry = create_entry(&spec);
+        change.registry_mut().add(&id, entry)?;
+        change.registry_mut().stamp(now);
+        // What would refuse the projection refuses the goal, before anything is written.
+        let global = self.options.route.global_registry();
+        if let Ok(global) = &global {
+            Projection { source: change.registry(), goals: Some(std::slice::from_ref(&id)), global, replace_state: false, now }
+                .preview()?;
+        }
+        let goal = self.goal_in(change.registry().clone(), &id)?;
+        let effect_id = match given {
+            Some(given) => given,
+            None => EffectId::unique(&random_hex()?),
+        };
+        let state_path = goal.state_path();
+        let existing = match &state_path {
+            Some(path) => crate::file::read_bounded(path, super::snapshot::MAX_STATE_FILE, "state file")?.filter(|b| !b.is_empty()),
+            None => None,
+        };
+        let connected = existing.is_some();
+        let bytes = existing.unwrap_or_else(|| new_document(&id, objective.as_deref().unwrap_or_default(), now));
+        let document = Document::parse(&bytes)?;
+        let todos: Vec<_> = document.todos().iter().map(|p| p.todo.clone()).collect();
+        let answer = receipt(id.as_str(), 1, now, Map::from_iter([
+            ("created".to_owned(), json!(true)),
+            ("goal_uid".to_owned(), json!(uid)),
+            ("state_file".to_owned(), json!(goal.policy.state_file)),
+            ("state_file_connected".to_owned(), json!(connected)),
+            ("agents".to_owned(), json!(goal.policy.roster)),
+            ("todos".to_owned(), json!(todos.len())),
+            ("next_command".to_owned(), json!(next_after_create(&id, goal.policy.roster.first()))),
+        ]));
+        let record = CommitRecord {
+            n: 1,
+            effect_id,
+            verb: "goal.create".into(),
+            agent: None,
+            at: now,
+            fixed_clock: self.fixed_clock(),
+            body_digest: digest,
+            receipt: answer.clone(),
+        };
+        SqliteStore::create(&goal.store_path(&uid), &uid, self.sqlite(), &mut |tx: &mut dyn Transaction| {
+            let puts: Vec<Change> = todos.iter().cloned().map(|t| Change::PutTodo(Box::new(t))).collect();
+            tx.apply(&puts)?;
+            tx.note_projection(&sha256_hex(&bytes))?;
+            tx.record(&record)
+        })?;
+        replace(&goal.base_path(&uid), &bytes, Durability::Unsynced)?;
+        if let (Some(path), false) = (&state_path, connected) {
+            if let Some(folder) = path.parent() {
+                std::fs::create_dir_all(folder).map_err(|e| Error::from_io(&e, "folder of the state file", folder))?;
+            }
+            replace(path, &bytes, Durability::Synced)?;
+        }
+        change.commit()?;
+        let mut answer = answer;
+        if let (Err(error), Some(map)) = (self.project_global(change.registry(), &[id], now), answer.as_object_mut()) {
+            map.insert("global_projection".into(), error.to_json());
+        }
+        Ok(answer)
+    }
+
+    fn created_already(&self, registry: Registry, id: &GoalId, given: Option<&EffectId>, digest: &str) -> Result<Value> {
+        let exists = Error::new(ErrorCode::GoalExists, id.as_str())
+            .message(format!("goal {id} exists already"))
+            .next(format!("loopx goal show --goal-id {id}"));
+        let Some(given) = given else { return Err(exists) };
+        let goal = self.goal_in(registry, id)?;
+        let Some(uid) = goal.policy.goal_uid.clone().filter(|_| goal.has_store) else { return Err(exists) };
+        let store = SqliteStore::open_read_only(&goal.store_path(&uid), &uid, self.sqlite())?;
+        match store.commit_of(given)? {
+            Some(done) if done.body_digest == digest => {
+                let mut value = done.receipt;
+                if let Some(map) = value.as_object_mut() {
+                    map.insert("idempotent_replay".into(), json!(true));
+                }
+                Ok(value)
+            }
+            Some(_) => Err(Error::new(ErrorCode::EffectConflict, "effect_id")),
+            None => Err(exists),
+        }
+    }
+
+    /// Projects goals to the global registry.
+    pub(super) fn project_global(&self, source: &Registry, goals: &[GoalId], now: Instant) -> Result<()> {
+        // Without a home folder there is no global registry to keep.
+        let Ok(global) = self.options.route.global_registry() else { return Ok(()) };
+        Projection { source, goals: Some(goals), global: &global, replace_state: false, now }
+            .run(&self.holder("project"), self.options.deadline)
+            .map(drop)
+    }
+
+    /// Stops a goal: from the commit on nothing of it starts.
+    pub fn goal_stop(&self, at: &Addressed, request: &GoalStopRequest) -> Result<Value> {
+        let reason = request.reason.as_deref().map(|r| one_line("reason", r, 600)).transpose()?;
+        let call = Call::new("goal.stop", at, request)?;
+        self.write_both(&call, |entry, now| transition(&stop(entry, reason.as_deref(), now)?))
+    }
+
+    /// Resumes a goal.
+    pub fn goal_resume(&self, at: &Addressed) -> Result<Value> {
+        let call = Call::new("goal.resume", at, &json!({}))?;
+        self.write_both(&call, |entry, now| {
+            let mut answer = transition(&resume(entry, now)?)?;
+            // A status typed by hand stops the goal too (rule 4); resuming means both.
+            let stopped = policy(entry)?.is_stopped();
+            if let (true, Some(map)) = (stopped, entry.as_object_mut()) {
+                map.insert("status".into(), json!("active"));
+                answer.insert("status".into(), json!("active"));
+                answer.insert("changed".into(), json!(true));
+            }
+            Ok(answer)
+        })
+    }
+
+    /// Lists the goals of the registry.
+    pub fn goal_list(&self) -> Result<Value> {
+        let registry = self.registry()?;
+        let mut goals = Vec::new();
+        for entry in registry.goals() {
+            match policy(entry) {
+                Ok(policy) => goals.push(json!({
+                    "goal_id": policy.goal_id,
+                    "goal_uid": policy.goal_uid,
+                    "status": policy.status,
+                    "stopped": policy.is_stopped(),
+                    "objective": policy.objective,
+                    "agents": policy.roster,
+                    "compute": policy.quota.compute,
+                    "allowed_slots": policy.quota.allowed_slots,
+                })),
+                // One bad entry does not hide the others.
+                Err(error) => goals.push(json!({"goal_id": entry.get("id"), "error_code": error.row().text, "error": error.text()})),
+            }
+        }
+        Ok(json!({"ok": true, "goals": goals}))
+    }
+
+    /// Shows one goal.
+    pub fn goal_show(&self, at: &Addressed) -> Result<Value> {
+        super::report::goal_show(self, at)
+    }
+
+    /// Adds agents to the roster.
+    pub fn agent_register(&self, at: &Addressed, request: &AgentRegisterRequest) -> Result<Value> {
+        let agents = parse_agents(&request.agents)?;
+        if agents.is_empty() {
+            return Err(Error::new(ErrorCode::RequestInvalid, "agents").message("name at least one agent with --agent-id"));
+        }
+        let changed: Vec<Value> = request
+            .agents
+            .iter()
+            .flat_map(|text| text.split(','))
+            .filter_map(|text| {
+                let canonical = AgentId::parse(text).ok()?;
+                (canonical.as_str() != text).then(|| json!({"given": text, "agent_id": canonical}))
+            })
+            .collect();
+        let call = Call::new("agent.register", at, request)?;
+        self.write_both(&call, |entry, _now| {
+            let before = policy(entry)?.roster;
+            if let Some(taken) = agents.iter().find(|a| before.contains(a)).filter(|_| request.require_new) {
+                return Err(Error::new(ErrorCode::RequestInvalid, taken.as_str())
+                    .message(format!("{taken} is registered already"))
+                    .next("choose another agent id"));
+            }
+            let new = register_agents(entry, &agents)?;
+            let mut answer = Map::from_iter([
+                ("registered".to_owned(), json!(new)),
+                ("changed".to_owned(), json!(!new.is_empty())),
+                ("agents".to_owned(), json!(policy(entry)?.roster)),
+            ]);
+            if !changed.is_empty() {
+                answer.insert("canonicalised".into(), json!(changed));
+            }
+            Ok(answer)
+        })
+    }
+
+    /// Lists the roster.
+    pub fn agent_list(&self, at: &Addressed, _request: &AgentListRequest) -> Result<Value> {
+        let goal = self.goal(at.goal_id.as_deref())?;
+        let agents: Vec<Value> = goal
+            .policy
+            .roster
+            .iter()
+            .map(|a| json!({"agent_id": a, "work_mode": goal.policy.work_mode(Some(a))}))
+            .collect();
+        Ok(json!({"ok": true, "goal_id": goal.policy.goal_id, "agents": agents}))
+    }
+
+    /// Takes in spends that the earlier tool wrote after the import, once it is stopped.
+    pub fn adopt_legacy(&self, at: &Addressed) -> Result<Value> {
+        let goal = self.goal(at.goal_id.as_deref())?;
+        let project = import::read(&goal)?;
+        let call = Call::new("goal.adopt_legacy", at, &json!({"index": project.witness.index_sha256}))?;
+        self.write(&call, |scene| {
+            let before = scene.read.legacy()?.unwrap_or_default();
+            if before.index_sha256 == project.witness.index_sha256 {
+                return Ok(crate::command::Effect::new(Vec::new(), json!({"changed": false})));
+            }
+            // Rows that the import has not seen: those past its highest position.
+            let mut row = scene.row;
+            let mut number = || {
+                let mine = row;
+                row += 1;
+                mine
+            };
+            let mut changes = Vec::new();
+            let mut spends = 0_u64;
+            for mut spend in project.ledger.spends.iter().filter(|s| s.id > before.rows).cloned() {
+                spend.id = number();
+                spends += 1;
+                changes.push(Change::PutSpend(spend));
+            }
+            for mut outcome in project.ledger.outcomes.iter().filter(|o| o.id > before.rows).cloned() {
+                outcome.id = number();
+                changes.push(Change::PutOutcome(outcome));
+            }
+            let rows = before.rows.saturating_add(row - scene.row);
+            changes.push(Change::SetLegacy(crate::model::LegacyWitness { rows, ..project.witness.clone() }));
+            Ok(crate::command::Effect::new(changes, json!({"changed": true, "spends": spends})))
+        })
+    }
+}
+
+fn transition(done: &crate::registry::Transition) -> Result<Map<String, Value>> {
+    Ok(Map::from_iter([
+        ("state".to_owned(), json!(done.after)),
+        ("before".to_owned(), json!(done.before)),
+        ("changed".to_owned(), json!(done.changed)),
+    ]))
+}
+
+fn parse_agents(texts: &[String]) -> Result<Vec<AgentId>> {
+    let mut agents = Vec::new();
+    for text in texts.iter().flat_map(|t| t.split(',')) {
+        let agent = AgentId::parse(text)?;
+        if !agents.contains(&agent) {
+            agents.push(agent);
+        }
+    }
+    Ok(agents)
+}
+
+fn next_after_create(goal: &GoalId, agent: Option<&AgentId>) -> String {
+    match agent {
+        Some(_) => format!("loopx todo add --goal-id {goal} --role agent --text \"[P1] ...\""),
+        None => format!("loopx agent register --goal-id {goal} --agent-id <agent>"),
+    }
+}
