@@ -26,8 +26,10 @@ impl Output {
     /// Standard output as JSON, whatever the exit status.
     #[track_caller]
     pub fn json(&self) -> Value {
-        serde_json::from_str(&self.stdout)
-            .unwrap_or_else(|error| panic!("stdout is not JSON: {error}\n{self}"))
+        match serde_json::from_str(&self.stdout) {
+            Ok(value) => value,
+            Err(error) => panic!("stdout is not JSON: {error}\n{self}"),
+        }
     }
 }
 
