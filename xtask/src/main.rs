@@ -1,1 +1,62 @@
-fn main(){}
+//! The project's own commands, run as `cargo xtask <command>`.
+
+#![forbid(unsafe_code)]
+
+mod bench;
+mod failure;
+mod steps;
+mod tools;
+mod workspace;
+
+use clap::{Parser, Subcommand};
+use std::process::ExitCode;
+
+/// The project's own commands
+#[derive(Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask", disable_help_subcommand = true)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Run every check and every test, in order, up to the first that fails
+    Test {
+        /// Leave out the dependency check and the docs
+        #[arg(long)]
+        quick: bool,
+    },
+    /// Format the sources
+    Fmt,
+    /// Fail where the sources are not formatted
+    FmtCheck,
+    /// Run clippy; a warning is an error
+    Lint,
+    /// Build the API docs; a warning is an error
+    Docs,
+    /// Check licences, banned crates and sources of the dependencies
+    Deny,
+    /// Measure the release binary: wall and CPU time, peak memory, output size
+    Bench(bench::Arguments),
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let result = workspace::Workspace::find().and_then(|workspace| match arguments.command {
+        Command::Test { quick } => steps::test(&workspace, quick),
+        Command::Fmt => steps::fmt(&workspace),
+        Command::FmtCheck => steps::fmt_check(&workspace),
+        Command::Lint => steps::lint(&workspace),
+        Command::Docs => steps::docs(&workspace),
+        Command::Deny => steps::deny(&workspace),
+        Command::Bench(options) => bench::run(&workspace, &options),
+    });
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            eprintln!("xtask: {failure}");
+            ExitCode::FAILURE
+        }
+    }
+}

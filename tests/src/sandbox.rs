@@ -1,0 +1,216 @@
+//! A project folder, a HOME and a runtime root that belong to one test.
+
+use crate::binary::binary;
+use crate::layout::lay_out;
+use crate::process::{self, LIMIT, Output};
+use serde_json::{Map, Value};
+use std::env;
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use tempfile::TempDir;
+
+/// A folder that is gone with the value. Everything that the binary is told about
+/// lies in it: `project` (with the runtime root `rt`), `home` and `tmp`.
+pub struct Sandbox {
+    _folder: TempDir,
+    base: PathBuf,
+}
+
+impl Sandbox {
+    #[expect(clippy::new_without_default, reason = "it makes folders, which a default should not")]
+    pub fn new() -> Self {
+        let folder = tempfile::Builder::new().prefix("loopx-").tempdir().expect("a folder");
+        // The real path, because the binary may print the real path.
+        let base = folder.path().canonicalize().expect("the folder is there");
+        for name in ["project/rt", "home", "tmp"] {
+            fs::create_dir_all(base.join(name)).expect("a folder in it");
+        }
+        Self { _folder: folder, base }
+    }
+
+    /// A sandbox whose project has these files; see [`lay_out`].
+    pub fn with_files(files: &Map<String, Value>) -> Self {
+        let sandbox = Self::new();
+        lay_out(&sandbox.project(), files);
+        sandbox
+    }
+
+    /// The folder above the project and HOME: everything that a command could touch.
+    pub fn base(&self) -> &Path {
+        &self.base
+    }
+
+    pub fn project(&self) -> PathBuf {
+        self.base.join("project")
+    }
+
+    pub fn home(&self) -> PathBuf {
+        self.base.join("home")
+    }
+
+    pub fn registry(&self) -> PathBuf {
+        self.project().join(".loopx/registry.json")
+    }
+
+    pub fn runtime_root(&self) -> PathBuf {
+        self.project().join("rt")
+    }
+
+    /// A call with nothing set beside the sandbox itself.
+    pub fn call(&self) -> Call<'_> {
+        Call {
+            sandbox: self,
+            env: Vec::new(),
+            stdin: Vec::new(),
+            cwd: self.project(),
+            located: true,
+        }
+    }
+
+    /// A call at an instant: `LOOPX_NOW`.
+    pub fn at(&self, instant: &str) -> Call<'_> {
+        self.call().at(instant)
+    }
+
+    pub fn env(&self, name: &str, value: impl AsRef<OsStr>) -> Call<'_> {
+        self.call().env(name, value)
+    }
+
+    pub fn stdin(&self, bytes: impl Into<Vec<u8>>) -> Call<'_> {
+        self.call().stdin(bytes)
+    }
+
+    /// [`Call::run`] with nothing else set.
+    pub fn run<A: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = A>) -> Output {
+        self.call().run(args)
+    }
+
+    /// [`Call::json`] with nothing else set.
+    #[track_caller]
+    pub fn json<A: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = A>) -> Value {
+        self.call().json(args)
+    }
+}
+
+/// How the binary is called. It can be used again: `let noon = sandbox.at("...")`.
+///
+/// The environment holds `PATH`, `HOME`, `LANG`, `TMPDIR` and what [`Call::env`] adds.
+#[derive(Clone)]
+pub struct Call<'s> {
+    sandbox: &'s Sandbox,
+    env: Vec<(OsString, OsString)>,
+    stdin: Vec<u8>,
+    cwd: PathBuf,
+    located: bool,
+}
+
+impl Call<'_> {
+    pub fn at(self, instant: &str) -> Self {
+        self.env("LOOPX_NOW", instant)
+    }
+
+    pub fn env(mut self, name: &str, value: impl AsRef<OsStr>) -> Self {
+        self.env.push((name.into(), value.as_ref().into()));
+        self
+    }
+
+    /// What the process reads. Without it, or empty, its input is at its end at once.
+    pub fn stdin(mut self, bytes: impl Into<Vec<u8>>) -> Self {
+        self.stdin = bytes.into();
+        self
+    }
+
+    /// The working folder, the project's unless said; a relative one is below the project.
+    pub fn in_folder(mut self, folder: impl AsRef<Path>) -> Self {
+        self.cwd = self.sandbox.project().join(folder);
+        self
+    }
+
+    /// Without `--registry`, `--runtime-root` and `--format json`, so that the binary
+    /// has to find its own way.
+    pub fn unlocated(mut self) -> Self {
+        self.located = false;
+        self
+    }
+
+    /// The command line and its environment, to be run by the test itself.
+    pub fn command<A: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = A>) -> Command {
+        self.command_of(binary(), self.arguments(args))
+    }
+
+    /// Another program that runs this command line: `program args... loopx ...`.
+    pub fn command_under<A: AsRef<OsStr>, W: AsRef<OsStr>>(
+        &self,
+        wrapper: impl IntoIterator<Item = W>,
+        args: impl IntoIterator<Item = A>,
+    ) -> Command {
+        let mut words: Vec<OsString> =
+            wrapper.into_iter().map(|word| word.as_ref().to_owned()).collect();
+        words.push(binary().into());
+        words.extend(self.arguments(args));
+        let mut words = words.into_iter();
+        let program = words.next().expect("there is at least the binary");
+        self.command_of(program, words)
+    }
+
+    pub fn run<A: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = A>) -> Output {
+        let mut command = self.command(args);
+        self.finish(&mut command)
+    }
+
+    /// Runs a command made by [`Call::command`] or [`Call::command_under`].
+    pub fn finish(&self, command: &mut Command) -> Output {
+        process::finish(command, &self.stdin, LIMIT)
+            .unwrap_or_else(|| panic!("not over after {LIMIT:?}: {command:?}"))
+    }
+
+    /// The answer of a command that succeeds.
+    #[track_caller]
+    pub fn json<A: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = A>) -> Value {
+        let mut command = self.command(args);
+        let output = self.finish(&mut command);
+        assert!(output.code == 0, "{command:?}\n{output}");
+        output.json()
+    }
+
+    /// The answer of a command that is refused.
+    #[track_caller]
+    pub fn refusal<A: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = A>) -> Value {
+        let mut command = self.command(args);
+        let output = self.finish(&mut command);
+        assert!(output.code != 0, "{command:?}\nwas not refused\n{output}");
+        output.json()
+    }
+
+    fn arguments<A: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = A>) -> Vec<OsString> {
+        let mut words: Vec<OsString> = Vec::new();
+        if self.located {
+            words.extend(["--format".into(), "json".into(), "--registry".into()]);
+            words.push(self.sandbox.registry().into());
+            words.push("--runtime-root".into());
+            words.push(self.sandbox.runtime_root().into());
+        }
+        words.extend(args.into_iter().map(|arg| arg.as_ref().to_owned()));
+        words
+    }
+
+    fn command_of(
+        &self,
+        program: impl AsRef<OsStr>,
+        args: impl IntoIterator<Item = OsString>,
+    ) -> Command {
+        let mut command = Command::new(program);
+        command
+            .args(args)
+            .current_dir(&self.cwd)
+            .env_clear()
+            .env("PATH", env::var_os("PATH").unwrap_or_default())
+            .env("HOME", self.sandbox.home())
+            .env("LANG", "C.UTF-8")
+            .env("TMPDIR", self.sandbox.base().join("tmp"))
+            .envs(self.env.iter().map(|(name, value)| (name, value)));
+        command
+    }
+}

@@ -1,0 +1,191 @@
+//! The checks, one function each, and the order in which `cargo xtask test` runs them.
+
+use crate::failure::{Failure, Result};
+use crate::tools::{self, DENY, NEXTEST};
+use crate::workspace::{Workspace, must_succeed};
+use std::env;
+use std::fs;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+struct Step {
+    name: &'static str,
+    run: fn(&Workspace) -> Result<()>,
+    /// Left out by `--quick`.
+    slow: bool,
+}
+
+/// Every step but the last. Clippy, the docs and the tests share the dev
+/// profile, and with it build scripts and the C build of SQLite; only the
+/// binary under test is built with the release profile.
+const STEPS: [Step; 8] = [
+    Step { name: "fmt-check", run: fmt_check, slow: false },
+    Step { name: "clippy", run: lint, slow: false },
+    Step { name: "docs", run: docs, slow: true },
+    Step { name: "install", run: install, slow: false },
+    Step { name: "deny", run: deny, slow: true },
+    Step { name: "build the binary", run: build, slow: false },
+    Step { name: "build the tests", run: build_tests, slow: false },
+    Step { name: "doc tests", run: doc_tests, slow: false },
+];
+
+/// Everything, in order, up to the first step that fails. The tests come last and
+/// nothing is printed after them: the output ends with the runner's own totals.
+pub fn test(workspace: &Workspace, quick: bool) -> Result<()> {
+    let mut times = Vec::new();
+    for step in STEPS.iter().filter(|step| !(quick && step.slow)) {
+        times.push((step.name, announced(step.name, || (step.run)(workspace))?));
+    }
+    eprintln!("\n== times so far");
+    for (name, time) in &times {
+        eprintln!("   {:>7.1} s  {name}", time.as_secs_f64());
+    }
+    let total: Duration = times.iter().map(|(_, time)| *time).sum();
+    eprintln!("   {:>7.1} s  in all; the tests say their own time", total.as_secs_f64());
+    for (tool, loses) in [
+        ("strace", "that a decision opens nothing for writing and starts nothing"),
+        ("unshare", "that a decision answers from a read-only mount"),
+    ] {
+        if tools::on_path(tool).is_none() {
+            eprintln!("   {tool} is not on PATH: it will not be tested {loses}");
+        }
+    }
+    eprintln!("\n== tests");
+    tests(workspace).map_err(|failure| named("tests", &failure))
+}
+
+fn announced(name: &str, work: impl FnOnce() -> Result<()>) -> Result<Duration> {
+    eprintln!("\n== {name}");
+    let begun = Instant::now();
+    let result = work();
+    let time = begun.elapsed();
+    match result {
+        Ok(()) => {
+            eprintln!("== {name}: ok, {:.1} s", time.as_secs_f64());
+            Ok(time)
+        }
+        Err(failure) => {
+            eprintln!("== {name}: FAILED, {:.1} s", time.as_secs_f64());
+            Err(named(name, &failure))
+        }
+    }
+}
+
+fn named(step: &str, failure: &Failure) -> Failure {
+    Failure::new(format!("step `{step}` failed: {failure}"))
+}
+
+pub fn fmt(workspace: &Workspace) -> Result<()> {
+    tools::need_component(workspace, "fmt", "rustfmt")?;
+    must_succeed(&mut workspace.cargo(["fmt", "--all"]))
+}
+
+pub fn fmt_check(workspace: &Workspace) -> Result<()> {
+    tools::need_component(workspace, "fmt", "rustfmt")?;
+    must_succeed(&mut workspace.cargo(["fmt", "--all", "--", "--check"]))
+}
+
+pub fn lint(workspace: &Workspace) -> Result<()> {
+    tools::need_component(workspace, "clippy", "clippy")?;
+    must_succeed(&mut workspace.cargo([
+        "clippy",
+        "--workspace",
+        "--all-targets",
+        "--locked",
+        "--",
+        "-D",
+        "warnings",
+    ]))
+}
+
+pub fn docs(workspace: &Workspace) -> Result<()> {
+    must_succeed(
+        workspace
+            .cargo(["doc", "--workspace", "--no-deps", "--locked"])
+            .env("RUSTDOCFLAGS", "-D warnings"),
+    )
+}
+
+/// Licences, bans and sources always; advisories where their database already is
+/// on this machine, because it comes from a host that a build need not reach.
+pub fn deny(workspace: &Workspace) -> Result<()> {
+    let program = DENY.ready(workspace)?;
+    must_succeed(workspace.program(&program).args([
+        "--locked",
+        "check",
+        "--hide-inclusion-graph",
+        "licenses",
+        "bans",
+        "sources",
+    ]))?;
+    match advisory_database() {
+        Some(database) => {
+            eprintln!("   advisories: checked against {}", database.display());
+            must_succeed(workspace.program(&program).args([
+                "--locked",
+                "--offline",
+                "check",
+                "advisories",
+            ]))
+        }
+        None => {
+            eprintln!(
+                "   advisories: NOT checked, no advisory database on this machine \
+                 (`cargo deny fetch db` brings one)"
+            );
+            Ok(())
+        }
+    }
+}
+
+/// Where cargo-deny keeps its clones of advisory databases.
+fn advisory_database() -> Option<PathBuf> {
+    let home = match env::var_os("CARGO_HOME") {
+        Some(home) => PathBuf::from(home),
+        None => env::home_dir()?.join(".cargo"),
+    };
+    let databases = home.join("advisory-dbs");
+    let mut entries = fs::read_dir(&databases).ok()?.flatten();
+    entries.find(|entry| entry.path().is_dir()).map(|entry| entry.path())
+}
+
+fn install(workspace: &Workspace) -> Result<()> {
+    let program = NEXTEST.ready(workspace)?;
+    must_succeed(workspace.program(program).args(["nextest", "--version"]))
+}
+
+/// The binary that the tests run and that `bench` measures.
+pub fn build(workspace: &Workspace) -> Result<()> {
+    must_succeed(&mut workspace.cargo(["build", "--release", "--locked", "-p", "loopx-cli"]))?;
+    let binary = workspace.release_binary();
+    if binary.is_file() {
+        Ok(())
+    } else {
+        Err(Failure::new(format!("the build left no {}", binary.display())))
+    }
+}
+
+fn build_tests(workspace: &Workspace) -> Result<()> {
+    let program = NEXTEST.ready(workspace)?;
+    must_succeed(workspace.program(program).args([
+        "nextest",
+        "run",
+        "--workspace",
+        "--locked",
+        "--no-run",
+    ]))
+}
+
+fn doc_tests(workspace: &Workspace) -> Result<()> {
+    must_succeed(&mut workspace.cargo(["test", "--doc", "--workspace", "--locked", "--quiet"]))
+}
+
+fn tests(workspace: &Workspace) -> Result<()> {
+    let program = NEXTEST.ready(workspace)?;
+    must_succeed(
+        workspace
+            .program(program)
+            .args(["nextest", "run", "--workspace", "--locked", "--no-fail-fast"])
+            .env("LOOPX_BIN_UNDER_TEST", workspace.release_binary()),
+    )
+}
