@@ -104,19 +104,27 @@ pub enum RoleArg {
 #[derive(Debug, Subcommand)]
 pub enum Todo {
     /// Add a todo
-    #[command(after_help = "Example:\n  loopx todo add --goal-id demo --role agent --text \"[P1] Write the parser\"")]
+    #[command(
+        after_help = "Example:\n  loopx todo add --goal-id demo --role agent --text \"[P1] Write the parser\""
+    )]
     Add(TodoAdd),
     /// List todos
     #[command(after_help = "Example:\n  loopx todo list --goal-id demo --status open")]
     List(TodoList),
     /// Claim a todo for one agent
-    #[command(after_help = "Example:\n  loopx todo claim --goal-id demo --todo-id todo_1a2b3c --claimed-by agent-a")]
+    #[command(
+        after_help = "Example:\n  loopx todo claim --goal-id demo --todo-id todo_1a2b3c --claimed-by agent-a"
+    )]
     Claim(TodoClaim),
     /// Change a todo
-    #[command(after_help = "Example:\n  loopx todo update --goal-id demo --todo-id todo_1a2b3c --status blocked --reason \"no access\"")]
+    #[command(
+        after_help = "Example:\n  loopx todo update --goal-id demo --todo-id todo_1a2b3c --status blocked --reason \"no access\""
+    )]
     Update(Box<TodoUpdate>),
     /// Finish a todo, or decide a gate
-    #[command(after_help = "Example:\n  loopx todo complete --goal-id demo --todo-id todo_1a2b3c --evidence \"tests pass\" --no-follow-up")]
+    #[command(
+        after_help = "Example:\n  loopx todo complete --goal-id demo --todo-id todo_1a2b3c --evidence \"tests pass\" --no-follow-up"
+    )]
     Complete(Box<TodoComplete>),
 }
 
@@ -198,11 +206,15 @@ pub struct FieldArgs {
 }
 
 fn classes() -> clap::builder::PossibleValuesParser {
-    clap::builder::PossibleValuesParser::new(loopx_core::model::TaskClass::ALL.iter().map(|(_, text)| *text))
+    clap::builder::PossibleValuesParser::new(
+        loopx_core::model::TaskClass::ALL.iter().map(|(_, text)| *text),
+    )
 }
 
 fn statuses() -> clap::builder::PossibleValuesParser {
-    clap::builder::PossibleValuesParser::new(loopx_core::model::TodoStatus::ALL.iter().map(|(_, text)| *text))
+    clap::builder::PossibleValuesParser::new(
+        loopx_core::model::TodoStatus::ALL.iter().map(|(_, text)| *text),
+    )
 }
 
 /// `todo add`
@@ -368,13 +380,17 @@ pub struct TodoComplete {
 #[derive(Debug, Subcommand)]
 pub enum Quota {
     /// May this agent run, on what, and when to look again
-    #[command(after_help = "Example:\n  loopx quota should-run --goal-id demo --agent-id agent-a\n\nExit status 0 means that an answer was reached, also when it is \"do not run\".")]
+    #[command(
+        after_help = "Example:\n  loopx quota should-run --goal-id demo --agent-id agent-a\n\nExit status 0 means that an answer was reached, also when it is \"do not run\"."
+    )]
     ShouldRun(Box<ShouldRun>),
     /// Show the windows of one goal or of all
     #[command(after_help = "Example:\n  loopx quota status")]
     Status(At),
     /// Spend slots for a delivered outcome (a preview without --execute)
-    #[command(after_help = "Example:\n  loopx quota spend-slot --goal-id demo --agent-id agent-a --todo-id todo_1a2b3c --execute")]
+    #[command(
+        after_help = "Example:\n  loopx quota spend-slot --goal-id demo --agent-id agent-a --todo-id todo_1a2b3c --execute"
+    )]
     SpendSlot(SpendSlot),
 }
 
@@ -403,7 +419,9 @@ pub struct ShouldRun {
 }
 
 fn details() -> clap::builder::PossibleValuesParser {
-    clap::builder::PossibleValuesParser::new(loopx_core::admission::Detail::NAMES.map(|(name, _)| name))
+    clap::builder::PossibleValuesParser::new(
+        loopx_core::admission::Detail::NAMES.map(|(name, _)| name),
+    )
 }
 
 /// Who wakes the agent, in the earlier tool's words.
@@ -427,7 +445,9 @@ pub struct HostArgs {
 }
 
 fn profiles() -> clap::builder::PossibleValuesParser {
-    clap::builder::PossibleValuesParser::new(loopx_core::schedule::context::PROFILES.iter().map(|p| p.name))
+    clap::builder::PossibleValuesParser::new(
+        loopx_core::schedule::context::PROFILES.iter().map(|p| p.name),
+    )
 }
 
 /// `quota spend-slot`
@@ -460,7 +480,9 @@ pub struct SpendSlot {
 
 /// `refresh-state`
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  loopx refresh-state --goal-id demo --agent-id agent-a --todo-id todo_1a2b3c --delivery-outcome outcome_progress")]
+#[command(
+    after_help = "Example:\n  loopx refresh-state --goal-id demo --agent-id agent-a --todo-id todo_1a2b3c --delivery-outcome outcome_progress"
+)]
 pub struct RefreshState {
     #[command(flatten)]
     pub at: WriteAt,
@@ -494,14 +516,18 @@ pub struct RefreshState {
 }
 
 fn outcomes() -> clap::builder::PossibleValuesParser {
-    clap::builder::PossibleValuesParser::new(loopx_core::model::OutcomeKind::ALL.iter().map(|(_, text)| *text))
+    clap::builder::PossibleValuesParser::new(
+        loopx_core::model::OutcomeKind::ALL.iter().map(|(_, text)| *text),
+    )
 }
 
 /// `goal ...`
 #[derive(Debug, Subcommand)]
 pub enum Goal {
     /// Create a goal in this project
-    #[command(after_help = "Example:\n  loopx goal create --goal-id demo --objective \"Ship the demo\" --agent-id agent-a")]
+    #[command(
+        after_help = "Example:\n  loopx goal create --goal-id demo --objective \"Ship the demo\" --agent-id agent-a"
+    )]
     Create(GoalCreate),
     /// Stop a goal: nothing of it starts any more
     Stop(GoalStop),

@@ -21,8 +21,11 @@ fn text(name: &str) -> Option<String> {
 
 /// Opens the kernel on the route that flags and environment name.
 pub fn kernel(global: &Global) -> Result<Kernel> {
-    let cwd = env::current_dir()
-        .map_err(|e| Error::new(ErrorCode::IoFailed, "working directory").message("the working directory is gone").detail(e))?;
+    let cwd = env::current_dir().map_err(|e| {
+        Error::new(ErrorCode::IoFailed, "working directory")
+            .message("the working directory is gone")
+            .detail(e)
+    })?;
     let mut options = KernelOptions::new(RouteInput {
         flag: global.registry.clone(),
         env_registry: path("LOOPX_REGISTRY"),
@@ -45,5 +48,6 @@ pub fn kernel(global: &Global) -> Result<Kernel> {
 
 /// Whether colour may be used: a terminal, and `NO_COLOR` not set.
 pub fn colour_allowed() -> bool {
-    env::var_os("NO_COLOR").is_none_or(|v| v.is_empty()) && env::var_os("TERM").is_none_or(|t| t != "dumb")
+    env::var_os("NO_COLOR").is_none_or(|v| v.is_empty())
+        && env::var_os("TERM").is_none_or(|t| t != "dumb")
 }

@@ -85,13 +85,31 @@ fn decision(page: &mut Page, value: &Value) {
             page.line("claim", "claim it before working");
         }
     }
-    for item in value.pointer("/interaction_contract/user_channel/actions").and_then(Value::as_array).into_iter().flatten() {
-        page.line("person", &format!("{}  {}", item.get("todo_id").map(shown).unwrap_or_default(), str_of(item, "/text")));
+    for item in value
+        .pointer("/interaction_contract/user_channel/actions")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+    {
+        page.line(
+            "person",
+            &format!(
+                "{}  {}",
+                item.get("todo_id").map(shown).unwrap_or_default(),
+                str_of(item, "/text")
+            ),
+        );
     }
     let quota = |key: &str| value.pointer(&format!("/quota/{key}")).map(shown).unwrap_or_default();
     page.line(
         "window",
-        &format!("{} of {} slots spent, {} reserved, {} h", quota("spent_slots"), quota("allowed_slots"), quota("reserved_slots"), quota("window_hours")),
+        &format!(
+            "{} of {} slots spent, {} reserved, {} h",
+            quota("spent_slots"),
+            quota("allowed_slots"),
+            quota("reserved_slots"),
+            quota("window_hours")
+        ),
     );
     if let Some(at) = value.get("next_eligible_at") {
         page.line("free at", &shown(at));
@@ -102,12 +120,32 @@ fn decision(page: &mut Page, value: &Value) {
         None => page.line("again", hint),
     }
     for finding in value.get("findings").and_then(Value::as_array).into_iter().flatten() {
-        page.line("finding", &format!("{} ({}): {}", str_of(finding, "/code"), str_of(finding, "/about"), str_of(finding, "/message")));
+        page.line(
+            "finding",
+            &format!(
+                "{} ({}): {}",
+                str_of(finding, "/code"),
+                str_of(finding, "/about"),
+                str_of(finding, "/message")
+            ),
+        );
     }
-    for command in value.pointer("/interaction_contract/cli_channel/next_cli_actions").and_then(Value::as_array).into_iter().flatten() {
+    for command in value
+        .pointer("/interaction_contract/cli_channel/next_cli_actions")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+    {
         page.line("next", &shown(command));
     }
-    page.line("rule", &format!("{} {}", value.get("rule_order").map(shown).unwrap_or_default(), str_of(value, "/rule")));
+    page.line(
+        "rule",
+        &format!(
+            "{} {}",
+            value.get("rule_order").map(shown).unwrap_or_default(),
+            str_of(value, "/rule")
+        ),
+    );
 }
 
 fn table(page: &mut Page, head: &[&str], rows: &[Vec<String>]) {
@@ -124,7 +162,11 @@ fn table(page: &mut Page, head: &[&str], rows: &[Vec<String>]) {
             .zip(&widths)
             .enumerate()
             .map(|(i, (cell, width))| {
-                if i == last { cell.clone() } else { format!("{cell}{}  ", " ".repeat(width - cell.chars().count())) }
+                if i == last {
+                    cell.clone()
+                } else {
+                    format!("{cell}{}  ", " ".repeat(width - cell.chars().count()))
+                }
             })
             .collect();
         let line = match code {
@@ -165,7 +207,11 @@ fn goal_table(page: &mut Page, goals: &[Value]) {
         .iter()
         .map(|g| {
             let window = match g.get("spent_slots") {
-                Some(spent) => format!("{} / {}", shown(spent), g.get("allowed_slots").map(shown).unwrap_or_default()),
+                Some(spent) => format!(
+                    "{} / {}",
+                    shown(spent),
+                    g.get("allowed_slots").map(shown).unwrap_or_default()
+                ),
                 None => g.get("allowed_slots").map(shown).unwrap_or_default(),
             };
             let state = match (g.get("state"), g.get("stopped")) {

@@ -246,7 +246,9 @@ impl Error {
     pub fn from_io(error: &std::io::Error, role: &str, path: &std::path::Path) -> Self {
         use std::io::ErrorKind;
         let code = match error.kind() {
-            ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge => ErrorCode::DiskFull,
+            ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge => {
+                ErrorCode::DiskFull
+            }
             ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => ErrorCode::WriteDenied,
             _ => ErrorCode::IoFailed,
         };

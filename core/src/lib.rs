@@ -18,7 +18,7 @@ pub mod operation;
 pub mod quota;
 pub mod registry;
 pub mod schedule;
-pub mod store;
 pub mod state_file;
+pub mod store;
 
 pub use error::{Error, ErrorCode, Result};

@@ -83,10 +83,13 @@ impl Addressed {
         let text = |key: &str| match request.get(key) {
             None | Some(Value::Null) => Ok(None),
             Some(Value::String(text)) => Ok(Some(text.clone())),
-            Some(_) => Err(Error::new(ErrorCode::RequestInvalid, key).message(format!("{key} is a text"))),
+            Some(_) => {
+                Err(Error::new(ErrorCode::RequestInvalid, key).message(format!("{key} is a text")))
+            }
         };
         if !request.is_object() {
-            return Err(Error::new(ErrorCode::RequestInvalid, "request").message("a request is a JSON object"));
+            return Err(Error::new(ErrorCode::RequestInvalid, "request")
+                .message("a request is a JSON object"));
         }
         Ok(Self { goal_id: text("goal_id")?, effect_id: text("effect_id")? })
     }

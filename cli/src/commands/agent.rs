@@ -15,7 +15,8 @@ pub fn run(kernel: &Kernel, command: &Agent) -> Result<Value> {
 }
 
 fn register(kernel: &Kernel, args: &AgentRegister) -> Result<Value> {
-    let request = AgentRegisterRequest { agents: args.agents.clone(), require_new: args.require_new };
+    let request =
+        AgentRegisterRequest { agents: args.agents.clone(), require_new: args.require_new };
     kernel.agent_register(&write_at(&args.at), &request)
 }
 
@@ -24,7 +25,10 @@ pub fn register_reference(kernel: &Kernel, args: &RegisterAgent) -> Result<Value
     if args.execute {
         return register(kernel, &args.register);
     }
-    let address = loopx_core::operation::Addressed { goal_id: args.register.at.goal_id.clone(), effect_id: None };
+    let address = loopx_core::operation::Addressed {
+        goal_id: args.register.at.goal_id.clone(),
+        effect_id: None,
+    };
     let listed = kernel.agent_list(&address, &AgentListRequest {})?;
     Ok(json!({
         "ok": true,

@@ -1,7 +1,7 @@
 //! `loopx goal ...`
 
-use loopx_core::kernel::{GoalCreateRequest, GoalStopRequest, Kernel};
 use loopx_core::Result;
+use loopx_core::kernel::{GoalCreateRequest, GoalStopRequest, Kernel};
 use serde_json::{Value, json};
 
 use super::{at, write_at};
@@ -40,7 +40,8 @@ fn stop(kernel: &Kernel, args: &GoalStop) -> Result<Value> {
 pub fn lifecycle_reference(kernel: &Kernel, args: &GoalLifecycle) -> Result<Value> {
     let write = &args.stop.at;
     if !args.execute {
-        let address = loopx_core::operation::Addressed { goal_id: write.goal_id.clone(), effect_id: None };
+        let address =
+            loopx_core::operation::Addressed { goal_id: write.goal_id.clone(), effect_id: None };
         let shown = kernel.goal_show(&address)?;
         return Ok(json!({
             "ok": true,

@@ -47,7 +47,9 @@ fn role(role: RoleArg) -> loopx_core::model::Role {
 /// A word that clap has already checked against the same list.
 fn word<T>(parse: fn(&str) -> Option<T>, field: &str, text: Option<&str>) -> Result<Option<T>> {
     text.map(|t| {
-        parse(t).ok_or_else(|| Error::new(ErrorCode::RequestInvalid, field).message(format!("{field} cannot be {t:?}")))
+        parse(t).ok_or_else(|| {
+            Error::new(ErrorCode::RequestInvalid, field).message(format!("{field} cannot be {t:?}"))
+        })
     })
     .transpose()
 }

@@ -19,7 +19,11 @@ pub fn run(kernel: &Kernel, args: &RefreshState) -> Result<Value> {
         agent_id: args.agent_id.clone(),
         todo_id: args.todo_id.clone(),
         turn_instance_id: args.turn_instance_id.clone(),
-        delivery_outcome: word(OutcomeKind::parse, "delivery_outcome", args.delivery_outcome.as_deref())?,
+        delivery_outcome: word(
+            OutcomeKind::parse,
+            "delivery_outcome",
+            args.delivery_outcome.as_deref(),
+        )?,
         classification: args.classification.clone(),
         recommended_action: args.recommended_action.clone(),
         evidence: args.evidence.clone(),

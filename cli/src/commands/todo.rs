@@ -1,6 +1,8 @@
 //! `loopx todo ...`
 
-use loopx_core::command::todo::{TodoAddRequest, TodoClaimRequest, TodoListRequest, TodoUpdateRequest};
+use loopx_core::command::todo::{
+    TodoAddRequest, TodoClaimRequest, TodoListRequest, TodoUpdateRequest,
+};
 use loopx_core::command::todo_complete::{DecisionOutcome, TodoCompleteRequest};
 use loopx_core::command::todo_fields::TodoFields;
 use loopx_core::kernel::Kernel;
@@ -101,7 +103,11 @@ fn update(kernel: &Kernel, args: &TodoUpdate) -> Result<Value> {
         agent_id: args.agent_id.clone(),
         text: args.text.clone(),
         status: word(TodoStatus::parse, "status", args.status.as_deref())?,
-        clear: clear.iter().filter(|(_, given)| *given).map(|(name, _)| (*name).to_owned()).collect(),
+        clear: clear
+            .iter()
+            .filter(|(_, given)| *given)
+            .map(|(name, _)| (*name).to_owned())
+            .collect(),
         successor_todo_ids: args.successor_todo_ids.clone(),
         no_follow_up: args.no_follow_up,
         fields: fields(&args.fields, args.claimed_by.as_ref())?,
@@ -129,7 +135,11 @@ fn complete(kernel: &Kernel, args: &TodoComplete) -> Result<Value> {
         successor_todo_ids: args.successor_todo_ids.clone(),
         next_agent_todo: args.next_agent_todo.clone(),
         next_user_todo: args.next_user_todo.clone(),
-        next_user_task_class: word(TaskClass::parse, "next_user_task_class", args.next_user_task_class.as_deref())?,
+        next_user_task_class: word(
+            TaskClass::parse,
+            "next_user_task_class",
+            args.next_user_task_class.as_deref(),
+        )?,
         next_fields: TodoFields {
             claimed_by: args.next_claimed_by.clone(),
             task_class: word(TaskClass::parse, "next_task_class", args.next_task_class.as_deref())?,

@@ -25,7 +25,11 @@ pub fn decide_facts(facts: &Facts<'_>) -> Decision {
     RULES
         .iter()
         .find_map(|rule| {
-            (rule.test)(facts).map(|verdict| Decision { rule: rule.name, order: rule.order, verdict })
+            (rule.test)(facts).map(|verdict| Decision {
+                rule: rule.name,
+                order: rule.order,
+                verdict,
+            })
         })
         // The last rule matches every goal and the fifth every refusal; an empty answer
         // that starts nothing keeps the function total.

@@ -9,9 +9,7 @@ use super::offer::{Offer, replan_brake};
 use super::request::{AdmissionRequest, Subject};
 use super::view::{Dangling, View};
 use crate::error::Error;
-use crate::model::{
-    AgentId, AttemptState, Finding, GoalPolicy, Instant, Role, TaskClass, Todo,
-};
+use crate::model::{AgentId, AttemptState, Finding, GoalPolicy, Instant, Role, TaskClass, Todo};
 
 /// Unchanged polls in a row that raise an obligation.
 pub const MONITOR_UNCHANGED_LIMIT: u32 = 5;
@@ -106,7 +104,12 @@ impl<'a> Facts<'a> {
 }
 
 impl<'a> GoalFacts<'a> {
-    fn find(policy: &'a GoalPolicy, view: &'a View, request: &'a AdmissionRequest, now: Instant) -> Self {
+    fn find(
+        policy: &'a GoalPolicy,
+        view: &'a View,
+        request: &'a AdmissionRequest,
+        now: Instant,
+    ) -> Self {
         let agent = request.agent.as_ref();
         let open_gates: Vec<&Todo> = view.todos.iter().filter(|t| gates::is_open_gate(t)).collect();
         let candidates = {
@@ -229,7 +232,10 @@ impl<'a> GoalFacts<'a> {
             .filter(|c| c.holds == [Hold::Deferred { ready: true }])
             .filter(|c| best.is_none_or(|rank| rank > c.todo.rank()))
             .map(|c| {
-                let facts = json!([c.todo.resume_when.as_ref().map(ToString::to_string), c.todo.updated_at]);
+                let facts = json!([
+                    c.todo.resume_when.as_ref().map(ToString::to_string),
+                    c.todo.updated_at
+                ]);
                 (c, self.offer("successor", c.todo.todo_id.as_str(), facts))
             })
             .collect()
@@ -291,7 +297,11 @@ impl<'a> GoalFacts<'a> {
                 policy: self.policy,
                 view: self.view,
                 now: self.now,
-                capabilities: Asker::capabilities_of(self.policy, Some(peer), &self.request.capabilities),
+                capabilities: Asker::capabilities_of(
+                    self.policy,
+                    Some(peer),
+                    &self.request.capabilities,
+                ),
                 independent_worktree: self.request.independent_worktree,
                 gates: self.gates.clone(),
             };
@@ -330,7 +340,11 @@ impl<'a> GoalFacts<'a> {
                 .unwrap_or(MONITOR_UNCHANGED_LIMIT);
             if todo.consecutive_no_change.is_some_and(|n| n >= limit) {
                 let last_material = todo.extra.get("material_change_at").cloned();
-                push("monitor_unchanged", todo.todo_id.as_str(), json!([last_material, todo.result_hash]));
+                push(
+                    "monitor_unchanged",
+                    todo.todo_id.as_str(),
+                    json!([last_material, todo.result_hash]),
+                );
             }
         }
         found
@@ -381,7 +395,9 @@ impl<'a> GoalFacts<'a> {
                 ));
             }
         }
-        for candidate in self.candidates.iter().filter(|c| c.holds.contains(&Hold::ConditionUnsatisfiable)) {
+        for candidate in
+            self.candidates.iter().filter(|c| c.holds.contains(&Hold::ConditionUnsatisfiable))
+        {
             self.findings.push(Finding::new(
                 "condition_unsatisfiable",
                 candidate.todo.todo_id.as_str(),

@@ -154,11 +154,14 @@ impl<'a> Asker<'a> {
         agent: Option<&AgentId>,
         declared: &BTreeSet<String>,
     ) -> BTreeSet<String> {
-        let mut all: BTreeSet<String> = BASIC_CAPABILITIES.iter().map(|c| (*c).to_owned()).collect();
+        let mut all: BTreeSet<String> =
+            BASIC_CAPABILITIES.iter().map(|c| (*c).to_owned()).collect();
         all.extend(declared.iter().cloned());
         all.extend(policy.capabilities.get(&None).into_iter().flatten().cloned());
         if let Some(agent) = agent {
-            all.extend(policy.capabilities.get(&Some(agent.clone())).into_iter().flatten().cloned());
+            all.extend(
+                policy.capabilities.get(&Some(agent.clone())).into_iter().flatten().cloned(),
+            );
         }
         all
     }
@@ -235,11 +238,9 @@ impl<'a> Asker<'a> {
         if !monitor && self.needs_worktree(todo) {
             holds.push(Hold::Workspace);
         }
-        if let Some(scope) = todo
-            .required_write_scopes
-            .iter()
-            .find(|required| !self.policy.write_scope.iter().any(|have| scope_covers(have, required)))
-        {
+        if let Some(scope) = todo.required_write_scopes.iter().find(|required| {
+            !self.policy.write_scope.iter().any(|have| scope_covers(have, required))
+        }) {
             holds.push(Hold::WriteScope { scope: scope.clone() });
         }
         if monitor {
@@ -258,11 +259,7 @@ impl<'a> Asker<'a> {
         if let Some(lease) = lease {
             return Some(Hold::LeasedByOther { agent: Some(lease.owner.clone()), own_turn: false });
         }
-        let turn = self
-            .view
-            .turns
-            .iter()
-            .find(|t| t.todo_id.as_ref() == Some(&todo.todo_id))?;
+        let turn = self.view.turns.iter().find(|t| t.todo_id.as_ref() == Some(&todo.todo_id))?;
         Some(Hold::LeasedByOther {
             agent: turn.agent.clone(),
             own_turn: turn.agent.as_ref() == self.agent,

@@ -35,18 +35,12 @@ impl Offer {
             cause,
             facts,
         ]);
-        Self {
-            rule,
-            cause: cause.to_owned(),
-            digest: short_digest(&identity.to_string()),
-        }
+        Self { rule, cause: cause.to_owned(), digest: short_digest(&identity.to_string()) }
     }
 
     /// What is on record about it, a mere note that it stood included.
     pub fn noted<'a>(&self, view: &'a View, agent: Option<&AgentId>) -> Option<&'a Attempt> {
-        view.attempts
-            .iter()
-            .find(|a| a.digest == self.digest && a.agent.as_ref() == agent)
+        view.attempts.iter().find(|a| a.digest == self.digest && a.agent.as_ref() == agent)
     }
 
     /// How its attempt stands, when one was made.
@@ -55,7 +49,13 @@ impl Offer {
     }
 
     /// The record that `agent` has this offer in `state`.
-    pub fn record(&self, agent: Option<&AgentId>, state: AttemptState, at: Instant, turn_id: Option<TurnId>) -> Attempt {
+    pub fn record(
+        &self,
+        agent: Option<&AgentId>,
+        state: AttemptState,
+        at: Instant,
+        turn_id: Option<TurnId>,
+    ) -> Attempt {
         Attempt {
             agent: agent.cloned(),
             rule: self.rule.to_owned(),

@@ -333,7 +333,8 @@ fn packet(facts: &GoalFacts<'_>, decision: &Decision) -> Packet {
         let token = hint.reset_policy.as_ref().map_or("", |r| r.reset_token.as_str());
         short_digest(&json!([verdict.user_items, verdict.reason_code, token]).to_string())
     });
-    let mut findings: Vec<Finding> = facts.view.health.iter().chain(&facts.findings).cloned().collect();
+    let mut findings: Vec<Finding> =
+        facts.view.health.iter().chain(&facts.findings).cloned().collect();
     findings.truncate(LIST_CAP);
     for finding in &mut findings {
         finding.about = cut(&finding.about, 80);
@@ -434,7 +435,9 @@ fn contract(facts: &GoalFacts<'_>, verdict: &Verdict) -> InteractionContract {
 
 fn primary_action(facts: &GoalFacts<'_>, verdict: &Verdict) -> String {
     let text = match verdict.selected.as_ref() {
-        Some(id) => facts.candidates.iter().find(|c| c.todo.todo_id == *id).map(|c| c.todo.text.as_str()),
+        Some(id) => {
+            facts.candidates.iter().find(|c| c.todo.todo_id == *id).map(|c| c.todo.text.as_str())
+        }
         None => None,
     };
     match (verdict.run, text) {
@@ -461,10 +464,14 @@ fn next_commands(facts: &GoalFacts<'_>, verdict: &Verdict) -> Vec<String> {
     match verdict.selected.as_ref() {
         Some(id) if verdict.delivery && !id.as_str().starts_with('?') => vec![
             format!("loopx todo complete --goal-id {goal}{agent} --todo-id {id} --evidence TEXT"),
-            format!("loopx refresh-state --goal-id {goal}{agent} --todo-id {id} --delivery-outcome outcome_progress"),
+            format!(
+                "loopx refresh-state --goal-id {goal}{agent} --todo-id {id} --delivery-outcome outcome_progress"
+            ),
             format!("loopx quota spend-slot --goal-id {goal}{agent} --todo-id {id} --execute"),
         ],
-        _ if verdict.delivery => vec![format!("loopx todo add --goal-id {goal} --role agent --text TEXT")],
+        _ if verdict.delivery => {
+            vec![format!("loopx todo add --goal-id {goal} --role agent --text TEXT")]
+        }
         _ => Vec::new(),
     }
 }

@@ -74,7 +74,10 @@ impl Verdict {
     }
 
     fn user_action(reason: impl Into<String>) -> Self {
-        Self { notify: true, ..Self::new("skip", "user_action_required", "eligible", "user_action_required", reason) }
+        Self {
+            notify: true,
+            ..Self::new("skip", "user_action_required", "eligible", "user_action_required", reason)
+        }
     }
 
     fn running(self, delivery: bool) -> Self {
@@ -178,7 +181,11 @@ rules! {
         |f| goal(f, agent_scope_exhausted);
 }
 
-fn refused(facts: &Facts<'_>, is_mine: fn(ErrorCode) -> bool, state: &'static str) -> Option<Verdict> {
+fn refused(
+    facts: &Facts<'_>,
+    is_mine: fn(ErrorCode) -> bool,
+    state: &'static str,
+) -> Option<Verdict> {
     match facts {
         Facts::Refused(error) if is_mine(error.code) => {
             Some(Verdict::new("skip", "", state, "", error.text()))
@@ -195,7 +202,10 @@ fn goal(facts: &Facts<'_>, test: fn(&GoalFacts<'_>) -> Option<Verdict>) -> Optio
 }
 
 fn paused(cause: &'static str, reason: String) -> Verdict {
-    Verdict { pause_cause: Some(cause), ..Verdict::new("skip", "quota_skip", "paused", "skip", reason) }
+    Verdict {
+        pause_cause: Some(cause),
+        ..Verdict::new("skip", "quota_skip", "paused", "skip", reason)
+    }
 }
 
 fn goal_stopped(f: &GoalFacts<'_>) -> Option<Verdict> {
@@ -210,21 +220,29 @@ fn goal_stopped(f: &GoalFacts<'_>) -> Option<Verdict> {
 }
 
 fn quota_paused(f: &GoalFacts<'_>) -> Option<Verdict> {
-    (f.policy.quota.compute <= 0.0).then(|| paused("compute_quota_zero", "the goal's compute is zero".into()))
+    (f.policy.quota.compute <= 0.0)
+        .then(|| paused("compute_quota_zero", "the goal's compute is zero".into()))
 }
 
 fn health(f: &GoalFacts<'_>) -> Option<Verdict> {
     let first = f.view.health.first()?;
     let reason = format!("{}: {}", first.code, first.message);
-    let repair = f
-        .health_offer()
-        .filter(|offer| f.policy.self_repair.may_repair_health() && f.slot_free() && !f.is_attempted(offer));
+    let repair = f.health_offer().filter(|offer| {
+        f.policy.self_repair.may_repair_health() && f.slot_free() && !f.is_attempted(offer)
+    });
     Some(match repair {
-        Some(offer) => Verdict::new("self_repair", "control_plane_health_repair", "blocked_health", "control_plane_self_repair", reason)
-            .running(false)
-            .offering(offer)
+        Some(offer) => Verdict::new(
+            "self_repair",
+            "control_plane_health_repair",
+            "blocked_health",
+            "control_plane_self_repair",
+            reason,
+        )
+        .running(false)
+        .offering(offer)
+        .telling(true),
+        None => Verdict::new("skip", "blocked_health", "blocked_health", "health_blocked", reason)
             .telling(true),
-        None => Verdict::new("skip", "blocked_health", "blocked_health", "health_blocked", reason).telling(true),
     })
 }
 
@@ -305,7 +323,10 @@ fn throttled(f: &GoalFacts<'_>) -> Option<Verdict> {
             "quota_throttled",
             format!(
                 "{} of {} slots of the last {} h are spent, {} reserved",
-                window.spent, f.policy.quota.allowed_slots, f.policy.quota.window_hours, window.reserved
+                window.spent,
+                f.policy.quota.allowed_slots,
+                f.policy.quota.window_hours,
+                window.reserved
             ),
         )
     })
@@ -315,10 +336,16 @@ fn replan(f: &GoalFacts<'_>) -> Option<Verdict> {
     let obligation = f.replan_offer()?;
     let reason = match obligation.trigger {
         "completed_without_successor" => {
-            format!("{} was completed, nothing follows it and nothing is open: say what comes next", obligation.offer.cause)
+            format!(
+                "{} was completed, nothing follows it and nothing is open: say what comes next",
+                obligation.offer.cause
+            )
         }
         "acceptance_gap" => "nothing is open and the goal's acceptance list is not met".to_owned(),
-        _ => format!("{} has not changed for many polls: keep it, change it or end it", obligation.offer.cause),
+        _ => format!(
+            "{} has not changed for many polls: keep it, change it or end it",
+            obligation.offer.cause
+        ),
     };
     Some(
         Verdict::new(
@@ -336,17 +363,26 @@ fn replan(f: &GoalFacts<'_>) -> Option<Verdict> {
 
 fn monitor_only(f: &GoalFacts<'_>) -> Option<Verdict> {
     (f.policy.work_mode(f.agent()) == WorkMode::MonitorOnly && !f.monitor_due()).then(|| {
-        Verdict::new("skip", "agent_monitor_only", "eligible", "agent_monitor_only", "the agent only watches monitors and none is due")
+        Verdict::new(
+            "skip",
+            "agent_monitor_only",
+            "eligible",
+            "agent_monitor_only",
+            "the agent only watches monitors and none is due",
+        )
     })
 }
 
 fn successor(f: &GoalFacts<'_>) -> Option<Verdict> {
     let (candidate, offer) = f.successor_offers().into_iter().find(|(_, o)| !f.is_attempted(o))?;
     Some(
-        Verdict::word("successor_replan_required", format!("the condition of {} holds: reopen or replan it", candidate.todo.todo_id))
-            .running(false)
-            .on(candidate.todo)
-            .offering(offer),
+        Verdict::word(
+            "successor_replan_required",
+            format!("the condition of {} holds: reopen or replan it", candidate.todo.todo_id),
+        )
+        .running(false)
+        .on(candidate.todo)
+        .offering(offer),
     )
 }
 
@@ -393,13 +429,17 @@ fn repair(f: &GoalFacts<'_>) -> Option<Verdict> {
             "self_repair",
             "todo_decision_scope_projection_repair",
             "control_plane_self_repair",
-            format!("the condition of {id} can no longer come true: change it or supersede the todo"),
+            format!(
+                "the condition of {id} can no longer come true: change it or supersede the todo"
+            ),
         ),
         Hold::DecisionScope { scope } => (
             "self_repair",
             "todo_decision_scope_projection_repair",
             "control_plane_self_repair",
-            format!("{id} requires the decision {scope}, which no gate asks for and nobody has granted"),
+            format!(
+                "{id} requires the decision {scope}, which no gate asks for and nobody has granted"
+            ),
         ),
         _ => return None,
     };
@@ -420,7 +460,11 @@ fn owner_capability(f: &GoalFacts<'_>) -> Option<Verdict> {
             "quota_skip",
             "eligible",
             "user_action_required",
-            format!("{} needs {}, which only the owner can give", candidate.todo.todo_id, missing.join(", ")),
+            format!(
+                "{} needs {}, which only the owner can give",
+                candidate.todo.todo_id,
+                missing.join(", ")
+            ),
         )
         .telling(true)
         .asking(std::iter::once(candidate.todo)),
@@ -430,10 +474,13 @@ fn owner_capability(f: &GoalFacts<'_>) -> Option<Verdict> {
 fn run_schedule(f: &GoalFacts<'_>) -> Option<Verdict> {
     let (candidate, offer) = f.schedule_offers().into_iter().find(|(_, o)| !f.is_attempted(o))?;
     Some(
-        Verdict::normal_run(format!("the monitor {} has no schedule: look once and give it a cadence", candidate.todo.todo_id))
-            .on(candidate.todo)
-            .coded("monitor_without_schedule")
-            .offering(offer),
+        Verdict::normal_run(format!(
+            "the monitor {} has no schedule: look once and give it a cadence",
+            candidate.todo.todo_id
+        ))
+        .on(candidate.todo)
+        .coded("monitor_without_schedule")
+        .offering(offer),
     )
 }
 
@@ -469,7 +516,12 @@ fn agent_scope_wait(f: &GoalFacts<'_>) -> Option<Verdict> {
     let waiting = f.of_agent().find(|c| {
         matches!(
             c.reason(),
-            Some(Hold::Deferred { .. } | Hold::ConditionWaiting | Hold::Gated { .. } | Hold::LeasedByOther { own_turn: true, .. })
+            Some(
+                Hold::Deferred { .. }
+                    | Hold::ConditionWaiting
+                    | Hold::Gated { .. }
+                    | Hold::LeasedByOther { own_turn: true, .. }
+            )
         )
     })?;
     let what = match waiting.reason() {
@@ -493,7 +545,8 @@ fn reassignment_required(f: &GoalFacts<'_>) -> Option<Verdict> {
     });
     let who = holder.map_or("another turn", |a| a.as_str());
     Some(
-        Verdict::word("reassignment_required", format!("{} is held by {who}", held.todo.todo_id)).telling(absent),
+        Verdict::word("reassignment_required", format!("{} is held by {who}", held.todo.todo_id))
+            .telling(absent),
     )
 }
 
@@ -503,9 +556,12 @@ fn stalled(f: &GoalFacts<'_>) -> Option<Verdict> {
         .find(|c| c.holds.iter().any(|h| matches!(h, Hold::Blocked | Hold::Stalled { .. })));
     if let Some(candidate) = blocked {
         return Some(
-            Verdict::user_action(format!("{} is blocked and nothing else can be done", candidate.todo.todo_id))
-                .coded("todo_blocked")
-                .asking(std::iter::once(candidate.todo)),
+            Verdict::user_action(format!(
+                "{} is blocked and nothing else can be done",
+                candidate.todo.todo_id
+            ))
+            .coded("todo_blocked")
+            .asking(std::iter::once(candidate.todo)),
         );
     }
     match f.replan_brake() {
@@ -514,24 +570,32 @@ fn stalled(f: &GoalFacts<'_>) -> Option<Verdict> {
         }
         Some(_) => {
             return Some(
-                Verdict::user_action("a replan ended with an unknown outcome; its turn must be settled first")
-                    .coded("replan_outcome_unknown"),
+                Verdict::user_action(
+                    "a replan ended with an unknown outcome; its turn must be settled first",
+                )
+                .coded("replan_outcome_unknown"),
             );
         }
         None => {}
     }
     f.has_attempted_offer().then(|| {
-        Verdict::user_action("what the agent could do by itself was tried once and did not help").coded("repair_unresolved")
+        Verdict::user_action("what the agent could do by itself was tried once and did not help")
+            .coded("repair_unresolved")
     })
 }
 
 fn run_plan(f: &GoalFacts<'_>) -> Option<Verdict> {
     let offer = f.plan_offer()?;
-    Some(Verdict::normal_run("the goal has no agent todo yet: plan it").coded("plan_first").offering(offer))
+    Some(
+        Verdict::normal_run("the goal has no agent todo yet: plan it")
+            .coded("plan_first")
+            .offering(offer),
+    )
 }
 
 fn agent_scope_exhausted(f: &GoalFacts<'_>) -> Option<Verdict> {
     Some(
-        Verdict::word("agent_scope_exhausted", "there is nothing for this agent to do").telling(!f.peer_has_work()),
+        Verdict::word("agent_scope_exhausted", "there is nothing for this agent to do")
+            .telling(!f.peer_has_work()),
     )
 }

@@ -9,7 +9,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::model::{
-    AgentId, AgentSeen, Attempt, Counters, Finding, Grant, GoalUid, Instant, Lane, Lease, Outcome,
+    AgentId, AgentSeen, Attempt, Counters, Finding, GoalUid, Grant, Instant, Lane, Lease, Outcome,
     QuotaPolicy, ResumeCondition, Role, Signal, Spend, Stall, TaskClass, Todo, TodoId, Turn,
     TurnState,
 };
@@ -194,7 +194,8 @@ impl GoalRecords {
             })
             .collect();
         // Outside facts are read only when something waits for one.
-        let waits = todos.iter().any(|t| matches!(t.resume_when, Some(ResumeCondition::PrMerged(_))));
+        let waits =
+            todos.iter().any(|t| matches!(t.resume_when, Some(ResumeCondition::PrMerged(_))));
         let signals = if waits { self.signals.clone() } else { BTreeSet::new() };
         let mut dangling: Vec<Dangling> = self
             .todos
@@ -297,9 +298,7 @@ pub fn is_live_turn(turn: &Turn, now: Instant) -> bool {
 
 /// Latest completion first, then id: the order in which obligations are offered.
 pub fn sort_dangling(dangling: &mut [Dangling]) {
-    dangling.sort_by(|a, b| {
-        (b.completed_at, &a.todo_id).cmp(&(a.completed_at, &b.todo_id))
-    });
+    dangling.sort_by(|a, b| (b.completed_at, &a.todo_id).cmp(&(a.completed_at, &b.todo_id)));
 }
 
 /// The plain todos that a gate, a lease, a live turn or a stall names one by one.

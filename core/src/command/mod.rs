@@ -87,7 +87,10 @@ impl Scene<'_> {
 pub fn mint(read: &dyn Read, commit: u64, ordinal: usize) -> Result<TodoId> {
     for salt in 0..1_000_u32 {
         let seed = format!("{}|{commit}|{ordinal}|{salt}", read.goal_uid());
-        let id = TodoId::trusted(format!("todo_{}", sha256_hex(seed.as_bytes()).get(..12).unwrap_or_default()));
+        let id = TodoId::trusted(format!(
+            "todo_{}",
+            sha256_hex(seed.as_bytes()).get(..12).unwrap_or_default()
+        ));
         if read.todo(&id)?.is_none() {
             return Ok(id);
         }
@@ -119,8 +122,10 @@ pub fn actor(policy: &GoalPolicy, given: Option<&str>) -> Result<Option<AgentId>
         (Some(text), _) => registered(policy, text).map(Some),
         (None, []) => Ok(None),
         (None, [only]) => Ok(Some(only.clone())),
-        (None, _) => Err(Error::new(ErrorCode::AgentRequired, "agent")
-            .message(format!("goal {} has several agents; name the one that acts", policy.goal_id))),
+        (None, _) => Err(Error::new(ErrorCode::AgentRequired, "agent").message(format!(
+            "goal {} has several agents; name the one that acts",
+            policy.goal_id
+        ))),
     }
 }
 

@@ -42,7 +42,10 @@ pub fn spend_slot(scene: &Scene<'_>, request: &SpendSlotRequest) -> Result<Effec
     let goal = &policy.goal_id;
     let slots = match request.slots.unwrap_or(1) {
         n if n >= 1 => n.unsigned_abs(),
-        n => return Err(Error::new(ErrorCode::SlotsInvalid, "slots").message(format!("{n} slots cannot be spent"))),
+        n => {
+            return Err(Error::new(ErrorCode::SlotsInvalid, "slots")
+                .message(format!("{n} slots cannot be spent")));
+        }
     };
     let source = request.source.as_deref().unwrap_or("heartbeat");
     if !SOURCES.contains(&source) {
@@ -50,7 +53,8 @@ pub fn spend_slot(scene: &Scene<'_>, request: &SpendSlotRequest) -> Result<Effec
             .message(format!("source is one of {}", SOURCES.join(", "))));
     }
     let agent = actor(policy, request.agent_id.as_deref())?;
-    let wanted = request.todo_id.as_deref().map(|id| scene.todo(id).map(|t| t.todo_id)).transpose()?;
+    let wanted =
+        request.todo_id.as_deref().map(|id| scene.todo(id).map(|t| t.todo_id)).transpose()?;
     let turn = request.turn_instance_id.as_deref().map(TurnId::parse).transpose()?;
     let bound = turn
         .as_ref()
@@ -75,7 +79,10 @@ pub fn spend_slot(scene: &Scene<'_>, request: &SpendSlotRequest) -> Result<Effec
                 window.spent,
                 policy.quota.allowed_slots,
                 window.reserved,
-                window.next_free_at.map(|at| format!("; the next comes free {at}")).unwrap_or_default()
+                window
+                    .next_free_at
+                    .map(|at| format!("; the next comes free {at}"))
+                    .unwrap_or_default()
             ))
             .next(format!("loopx quota status --goal-id {goal}")));
     }
@@ -96,7 +103,12 @@ pub fn spend_slot(scene: &Scene<'_>, request: &SpendSlotRequest) -> Result<Effec
         .map(|o| Change::PutOutcome(Outcome { spent_by: Some(spend.id), ..o }))
         .collect();
     if let Some(bound) = bound {
-        changes.push(Change::PutTurn(Turn { state: TurnState::Settled, reserved: 0, expires_at: None, ..bound }));
+        changes.push(Change::PutTurn(Turn {
+            state: TurnState::Settled,
+            reserved: 0,
+            expires_at: None,
+            ..bound
+        }));
     }
     changes.push(Change::PutSpend(spend.clone()));
     let spent_after = window.spent.saturating_add(slots);

@@ -56,7 +56,11 @@ pub fn refresh_state(scene: &Scene<'_>, request: &RefreshStateRequest) -> Result
         todo_id: todo_id.clone(),
         turn_id,
         kind,
-        classification: one_line("classification", request.classification.as_deref().unwrap_or("state_refreshed"), 120)?,
+        classification: one_line(
+            "classification",
+            request.classification.as_deref().unwrap_or("state_refreshed"),
+            120,
+        )?,
         spent_by: None,
         usage: request.usage.clone(),
         recommended_action: request
@@ -77,20 +81,35 @@ pub fn refresh_state(scene: &Scene<'_>, request: &RefreshStateRequest) -> Result
     }
     if let Some(id) = &todo_id {
         match kind {
-            OutcomeKind::Progress | OutcomeKind::Primary => changes.push(Change::ClearStalls(id.clone())),
+            OutcomeKind::Progress | OutcomeKind::Primary => {
+                changes.push(Change::ClearStalls(id.clone()))
+            }
             OutcomeKind::NoChange | OutcomeKind::Failed => {
-                let query = crate::admission::ViewQuery { now: scene.now, quota: scene.policy.quota, complete: false };
+                let query = crate::admission::ViewQuery {
+                    now: scene.now,
+                    quota: scene.policy.quota,
+                    complete: false,
+                };
                 let before = scene
                     .read
                     .view(&query)?
                     .stalls
                     .into_iter()
                     .find(|s| s.todo_id == *id && s.agent == agent);
-                changes.push(Change::PutStall(fruitless(before, id.clone(), agent.clone(), scene.now)));
+                changes.push(Change::PutStall(fruitless(
+                    before,
+                    id.clone(),
+                    agent.clone(),
+                    scene.now,
+                )));
             }
             OutcomeKind::SurfaceOnly | OutcomeKind::Neutral => {}
         }
-    } else if !request.evidence.is_empty() && kind.is_delivered() && agent.is_none() && !scene.policy.roster.is_empty() {
+    } else if !request.evidence.is_empty()
+        && kind.is_delivered()
+        && agent.is_none()
+        && !scene.policy.roster.is_empty()
+    {
         return Err(Error::new(ErrorCode::AgentRequired, "agent"));
     }
     changes.push(Change::PutOutcome(outcome.clone()));

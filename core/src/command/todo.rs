@@ -6,9 +6,7 @@ use serde_json::{Value, json};
 use super::todo_fields::{TodoFields, check};
 use super::{Effect, Scene, TEXT_LIMIT, one_line, registered};
 use crate::error::{Error, ErrorCode, Result};
-use crate::model::{
-    AgentId, Continuation, Role, TaskClass, Todo, TodoId, TodoStatus,
-};
+use crate::model::{AgentId, Continuation, Role, TaskClass, Todo, TodoId, TodoStatus};
 use crate::store::{Change, Read, TodoFilter};
 
 /// `todo.add`.
@@ -131,7 +129,8 @@ pub fn add(scene: &Scene<'_>, request: &TodoAddRequest) -> Result<Effect> {
     let mut todo = match existing.clone() {
         Some(todo) => todo,
         None => {
-            let mut todo = Todo::new(scene.mint_todo(0)?, request.role, class, scene.next_order()?, text);
+            let mut todo =
+                Todo::new(scene.mint_todo(0)?, request.role, class, scene.next_order()?, text);
             todo.created_at = Some(scene.now);
             todo
         }
@@ -176,9 +175,17 @@ pub fn add(scene: &Scene<'_>, request: &TodoAddRequest) -> Result<Effect> {
 
 /// Whom a user todo concerns, when the caller did not say: the agent that adds it, the
 /// only registered one, or everybody.
-fn bind_user_todo(scene: &Scene<'_>, todo: &mut Todo, request: &TodoAddRequest, actor: Option<&AgentId>) {
+fn bind_user_todo(
+    scene: &Scene<'_>,
+    todo: &mut Todo,
+    request: &TodoAddRequest,
+    actor: Option<&AgentId>,
+) {
     let f = &request.fields;
-    let said = f.bound_agent.is_some() || f.goal_bound.is_some() || f.blocks_agent.is_some() || f.global_gate.is_some();
+    let said = f.bound_agent.is_some()
+        || f.goal_bound.is_some()
+        || f.blocks_agent.is_some()
+        || f.global_gate.is_some();
     if said || todo.bound_agent.is_some() || todo.goal_bound {
         return;
     }
@@ -199,8 +206,14 @@ fn bind_user_todo(scene: &Scene<'_>, todo: &mut Todo, request: &TodoAddRequest, 
 }
 
 /// Lists todos.
-pub fn list(read: &dyn Read, policy: &crate::model::GoalPolicy, todos: Option<Vec<Todo>>, request: &TodoListRequest) -> Result<Value> {
-    let filter = TodoFilter { role: request.role, status: request.status, archived: request.archived };
+pub fn list(
+    read: &dyn Read,
+    policy: &crate::model::GoalPolicy,
+    todos: Option<Vec<Todo>>,
+    request: &TodoListRequest,
+) -> Result<Value> {
+    let filter =
+        TodoFilter { role: request.role, status: request.status, archived: request.archived };
     let agent = request.agent_id.as_deref().map(|a| registered(policy, a)).transpose()?;
     let wanted = request.todo_id.as_deref().map(TodoId::parse).transpose()?;
     let mut found = match (todos, &wanted) {
@@ -228,7 +241,10 @@ pub fn list(read: &dyn Read, policy: &crate::model::GoalPolicy, todos: Option<Ve
         map.insert("matched".into(), json!(count > 0));
         if count == 0 {
             map.insert("not_found".into(), json!(true));
-            map.insert("next_command".into(), json!(format!("loopx todo list --goal-id {}", policy.goal_id)));
+            map.insert(
+                "next_command".into(),
+                json!(format!("loopx todo list --goal-id {}", policy.goal_id)),
+            );
             map.insert("about".into(), json!(id));
         }
     }
@@ -267,11 +283,16 @@ pub fn require_free(scene: &Scene<'_>, todo: &Todo, agent: Option<&AgentId>) -> 
         return Err(Error::new(ErrorCode::AgentExcluded, todo.todo_id.as_str())
             .message(format!("{} excludes {agent}", todo.todo_id)));
     }
-    let query = crate::admission::ViewQuery { now: scene.now, quota: scene.policy.quota, complete: false };
+    let query =
+        crate::admission::ViewQuery { now: scene.now, quota: scene.policy.quota, complete: false };
     let view = scene.read.view(&query)?;
-    if let Some(lease) = view.leases.iter().find(|l| l.todo_id == todo.todo_id && agent != Some(&l.owner)) {
-        return Err(Error::new(ErrorCode::LeasedByOther, todo.todo_id.as_str())
-            .message(format!("{} is leased by {} until {}", todo.todo_id, lease.owner, lease.expires_at)));
+    if let Some(lease) =
+        view.leases.iter().find(|l| l.todo_id == todo.todo_id && agent != Some(&l.owner))
+    {
+        return Err(Error::new(ErrorCode::LeasedByOther, todo.todo_id.as_str()).message(format!(
+            "{} is leased by {} until {}",
+            todo.todo_id, lease.owner, lease.expires_at
+        )));
     }
     Ok(())
 }
@@ -284,8 +305,10 @@ fn agent_flag(agent: Option<&AgentId>) -> String {
 pub fn claim(scene: &Scene<'_>, request: &TodoClaimRequest) -> Result<Effect> {
     let named = request.claimed_by.as_deref().or(request.agent_id.as_deref());
     let agent = scene.actor(named)?.ok_or_else(|| {
-        Error::new(ErrorCode::RosterMissing, "claimed_by")
-            .message(format!("goal {} has no registered agents, so nobody can claim", scene.policy.goal_id))
+        Error::new(ErrorCode::RosterMissing, "claimed_by").message(format!(
+            "goal {} has no registered agents, so nobody can claim",
+            scene.policy.goal_id
+        ))
     })?;
     if let Some(acting) = request.agent_id.as_deref()
         && registered(scene.policy, acting)? != agent
@@ -295,7 +318,8 @@ pub fn claim(scene: &Scene<'_>, request: &TodoClaimRequest) -> Result<Effect> {
     }
     let mut todo = scene.todo(&request.todo_id)?;
     if todo.role != Role::Agent {
-        return Err(Error::new(ErrorCode::TodoInvalid, todo.todo_id.as_str()).message("only agent todos are claimed"));
+        return Err(Error::new(ErrorCode::TodoInvalid, todo.todo_id.as_str())
+            .message("only agent todos are claimed"));
     }
     require_free(scene, &todo, Some(&agent))?;
     if todo.status != TodoStatus::Open {
@@ -319,7 +343,11 @@ pub fn claim(scene: &Scene<'_>, request: &TodoClaimRequest) -> Result<Effect> {
 pub fn update(scene: &Scene<'_>, request: &TodoUpdateRequest) -> Result<Effect> {
     let old = scene.todo(&request.todo_id)?;
     let agent = request.agent_id.as_deref().map(|a| registered(scene.policy, a)).transpose()?;
-    if old.role == Role::Agent && scene.policy.roster.len() > 1 && agent.is_none() && old.claimed_by.is_some() {
+    if old.role == Role::Agent
+        && scene.policy.roster.len() > 1
+        && agent.is_none()
+        && old.claimed_by.is_some()
+    {
         // Several agents: a claimed todo is changed by its claimant.
         scene.actor(None)?;
     }
@@ -351,7 +379,8 @@ pub fn update(scene: &Scene<'_>, request: &TodoUpdateRequest) -> Result<Effect> 
         set_status(scene, &mut todo, status)?;
     }
     if request.no_follow_up && !request.successor_todo_ids.is_empty() {
-        return Err(Error::new(ErrorCode::TodoInvalid, "no_follow_up").message("either nothing follows or a successor does"));
+        return Err(Error::new(ErrorCode::TodoInvalid, "no_follow_up")
+            .message("either nothing follows or a successor does"));
     }
     if request.no_follow_up {
         if todo.is_open() {
@@ -365,7 +394,8 @@ pub fn update(scene: &Scene<'_>, request: &TodoUpdateRequest) -> Result<Effect> 
     for id in &request.successor_todo_ids {
         let successor = scene.todo(id)?.todo_id;
         if successor == todo.todo_id {
-            return Err(Error::new(ErrorCode::TodoInvalid, "successor_todo_ids").message("a todo does not follow itself"));
+            return Err(Error::new(ErrorCode::TodoInvalid, "successor_todo_ids")
+                .message("a todo does not follow itself"));
         }
         if !todo.successor_todo_ids.contains(&successor) {
             todo.successor_todo_ids.push(successor);
@@ -403,7 +433,10 @@ fn set_status(scene: &Scene<'_>, todo: &mut Todo, status: TodoStatus) -> Result<
     if status == TodoStatus::Done && todo.is_open() {
         return Err(Error::new(ErrorCode::TodoInvalid, "status")
             .message("a todo is finished with `loopx todo complete`")
-            .next(format!("loopx todo complete --goal-id {} --todo-id {}", scene.policy.goal_id, todo.todo_id)));
+            .next(format!(
+                "loopx todo complete --goal-id {} --todo-id {}",
+                scene.policy.goal_id, todo.todo_id
+            )));
     }
     if todo.task_class == TaskClass::UserGate && !todo.is_open() {
         return Err(Error::new(ErrorCode::TodoNotOpen, todo.todo_id.as_str())

@@ -77,7 +77,9 @@ pub fn complete(scene: &Scene<'_>, request: &TodoCompleteRequest) -> Result<Effe
                 scene.policy.goal_id, todo.todo_id
             )));
         }
-        (false, Some(_)) => return Err(Error::new(ErrorCode::OutcomeNotForGate, todo.todo_id.as_str())),
+        (false, Some(_)) => {
+            return Err(Error::new(ErrorCode::OutcomeNotForGate, todo.todo_id.as_str()));
+        }
         _ => {}
     }
     if !todo.is_open() {
@@ -85,7 +87,9 @@ pub fn complete(scene: &Scene<'_>, request: &TodoCompleteRequest) -> Result<Effe
     }
     let actor = match todo.role {
         // A person decides and finishes user todos; an agent may be named, none is required.
-        Role::User => request.agent_id.as_deref().map(|a| super::registered(scene.policy, a)).transpose()?,
+        Role::User => {
+            request.agent_id.as_deref().map(|a| super::registered(scene.policy, a)).transpose()?
+        }
         Role::Agent => scene.actor(request.agent_id.as_deref())?,
     };
     if todo.role == Role::Agent {
@@ -129,7 +133,8 @@ pub fn complete(scene: &Scene<'_>, request: &TodoCompleteRequest) -> Result<Effe
         .chain(next.iter().map(|t| Ok(t.todo_id.clone())))
         .collect::<Result<Vec<TodoId>>>()?;
     if done.successor_todo_ids.contains(&done.todo_id) {
-        return Err(Error::new(ErrorCode::TodoInvalid, "successor_todo_ids").message("a todo does not follow itself"));
+        return Err(Error::new(ErrorCode::TodoInvalid, "successor_todo_ids")
+            .message("a todo does not follow itself"));
     }
     let continuation = if request.no_follow_up {
         Continuation::NoFollowup
@@ -141,14 +146,18 @@ pub fn complete(scene: &Scene<'_>, request: &TodoCompleteRequest) -> Result<Effe
     if done.role == Role::Agent {
         done.completion_continuation = Some(continuation);
         done.no_followup = request.no_follow_up;
-        done.dangling = continuation == Continuation::ActiveGoal && done.task_class == TaskClass::Advancement;
+        done.dangling =
+            continuation == Continuation::ActiveGoal && done.task_class == TaskClass::Advancement;
     }
     if next.iter().any(follows) || continuation == Continuation::Successor {
         changes.push(Change::FollowDangling);
     }
     let mut resumed = Vec::new();
     if let Some(outcome) = request.decision_outcome {
-        done.extra.insert("decision_outcome".into(), serde_json::to_value(outcome).unwrap_or(Value::Null));
+        done.extra.insert(
+            "decision_outcome".into(),
+            serde_json::to_value(outcome).unwrap_or(Value::Null),
+        );
         decide_gate(scene, &done, outcome, &mut changes, &mut resumed)?;
     }
     use_up_grants(scene, &todo, actor.as_ref(), &mut changes)?;
@@ -210,11 +219,14 @@ fn next_todos(
     let order = scene.next_order()?;
     let new = |ordinal: usize, role, class, text: &str| -> Result<Todo> {
         let mut text = one_line("next_todo", text, TEXT_LIMIT)?;
-        if let (None, Some(priority)) = (crate::model::todo::split_priority(&text).0, source.priority()) {
+        if let (None, Some(priority)) =
+            (crate::model::todo::split_priority(&text).0, source.priority())
+        {
             text = format!("[P{priority}] {text}");
         }
         let step = i64::try_from(ordinal).unwrap_or(0) * crate::state_file::ORDER_STEP;
-        let mut todo = Todo::new(scene.mint_todo(ordinal)?, role, class, order.saturating_add(step), text);
+        let mut todo =
+            Todo::new(scene.mint_todo(ordinal)?, role, class, order.saturating_add(step), text);
         todo.created_at = Some(scene.now);
         todo.updated_at = Some(scene.now);
         Ok(todo)
@@ -268,7 +280,8 @@ fn decide_gate(
                     at: scene.now,
                 }));
             }
-            if let Some(mut target) = gate.unblocks_todo_id.as_ref().map(|id| scene.read.todo(id)).transpose()?.flatten()
+            if let Some(mut target) =
+                gate.unblocks_todo_id.as_ref().map(|id| scene.read.todo(id)).transpose()?.flatten()
                 && target.status == TodoStatus::Blocked
                 && !is_gated_elsewhere(scene, gate, &target)?
             {
@@ -298,7 +311,9 @@ fn decide_gate(
 fn is_gated_elsewhere(scene: &Scene<'_>, gate: &Todo, target: &Todo) -> Result<bool> {
     let filter = TodoFilter { role: Some(Role::User), ..TodoFilter::default() };
     Ok(scene.read.todos(&filter)?.iter().any(|t| {
-        t.is_open() && t.todo_id != gate.todo_id && t.unblocks_todo_id.as_ref() == Some(&target.todo_id)
+        t.is_open()
+            && t.todo_id != gate.todo_id
+            && t.unblocks_todo_id.as_ref() == Some(&target.todo_id)
     }))
 }
 
@@ -308,23 +323,34 @@ fn rejected(scene: &Scene<'_>, gate: &Todo) -> Result<Vec<Todo>> {
     let open = scene.read.todos(&filter)?.into_iter().filter(Todo::is_open);
     Ok(match blocks(gate) {
         Blocks::Todo(id) => open.filter(|t| t.todo_id == id).collect(),
-        Blocks::Scope(_) => open.filter(|t| crate::admission::gates::blocks_todo(gate, t)).collect(),
+        Blocks::Scope(_) => {
+            open.filter(|t| crate::admission::gates::blocks_todo(gate, t)).collect()
+        }
         Blocks::Agent(agent) => open.filter(|t| t.claimed_by.as_ref() == Some(&agent)).collect(),
         Blocks::Everyone | Blocks::Nothing => open.collect(),
     })
 }
 
 /// Grants for one completion are used up by the todo that needed them.
-fn use_up_grants(scene: &Scene<'_>, todo: &Todo, actor: Option<&AgentId>, changes: &mut Vec<Change>) -> Result<()> {
+fn use_up_grants(
+    scene: &Scene<'_>,
+    todo: &Todo,
+    actor: Option<&AgentId>,
+    changes: &mut Vec<Change>,
+) -> Result<()> {
     if todo.required_decision_scopes.is_empty() {
         return Ok(());
     }
-    let query = crate::admission::ViewQuery { now: scene.now, quota: scene.policy.quota, complete: false };
+    let query =
+        crate::admission::ViewQuery { now: scene.now, quota: scene.policy.quota, complete: false };
     for mut grant in scene.read.view(&query)?.grants {
         let answers = crate::model::DecisionScope::parse(&grant.scope).is_some_and(|scope| {
             todo.required_decision_scopes.iter().filter_map(|r| r.scope()).any(|r| scope.covers(&r))
         });
-        if grant.life == GrantLife::Once && answers && grant.agent.as_ref().is_none_or(|a| actor == Some(a)) {
+        if grant.life == GrantLife::Once
+            && answers
+            && grant.agent.as_ref().is_none_or(|a| actor == Some(a))
+        {
             grant.used = true;
             changes.push(Change::PutGrant(grant));
         }

@@ -101,12 +101,16 @@ fn word(field: &'static str, text: &str) -> Result<String> {
     let text = text.trim();
     let mut chars = text.chars();
     let ok = chars.next().is_some_and(|c| c.is_ascii_lowercase())
-        && chars.all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '_' | '.' | '-'))
+        && chars
+            .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '_' | '.' | '-'))
         && text.len() <= 64;
     if ok {
         Ok(text.to_owned())
     } else {
-        Err(invalid(field, format!("{field} is a lower-case word of at most 64 letters, digits, _ . -")))
+        Err(invalid(
+            field,
+            format!("{field} is a lower-case word of at most 64 letters, digits, _ . -"),
+        ))
     }
 }
 
@@ -116,9 +120,15 @@ fn capabilities(field: &'static str, list: &[String]) -> Result<Vec<String>> {
             let name = canonical_capability(text);
             let mut chars = name.chars();
             let ok = chars.next().is_some_and(|c| c.is_ascii_lowercase())
-                && chars.all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '_' | ':'))
+                && chars.all(|c| {
+                    c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '_' | ':')
+                })
                 && name.len() <= 64;
-            if ok { Ok(name) } else { Err(invalid(field, format!("{field} takes words such as benchmark_runner"))) }
+            if ok {
+                Ok(name)
+            } else {
+                Err(invalid(field, format!("{field} takes words such as benchmark_runner")))
+            }
         })
         .collect()
 }
@@ -133,14 +143,19 @@ fn write_scope(text: &str) -> Result<String> {
         || text.contains(['<', '>'])
         || text.get(1..2) == Some(":");
     if bad {
-        Err(invalid("required_write_scopes", "a write scope is a relative path glob of at most 160 characters without '..' or spaces"))
+        Err(invalid(
+            "required_write_scopes",
+            "a write scope is a relative path glob of at most 160 characters without '..' or spaces",
+        ))
     } else {
         Ok(text.to_owned())
     }
 }
 
 fn instant(field: &'static str, text: &str) -> Result<Instant> {
-    Instant::parse(text).ok_or_else(|| invalid(field, format!("{field} is an RFC 3339 instant such as 2026-11-29T20:57:33Z")))
+    Instant::parse(text).ok_or_else(|| {
+        invalid(field, format!("{field} is an RFC 3339 instant such as 2026-11-29T20:57:33Z"))
+    })
 }
 
 impl TodoFields {
@@ -167,8 +182,17 @@ impl TodoFields {
             todo.action_kind = Some(word("action_kind", text)?);
         }
         for (key, value) in [
-            ("task_domain", self.task_domain.as_deref().map(|t| word("task_domain", t)).transpose()?),
-            ("task_repository", self.task_repository.as_deref().map(|t| one_line("task_repository", t, 200)).transpose()?),
+            (
+                "task_domain",
+                self.task_domain.as_deref().map(|t| word("task_domain", t)).transpose()?,
+            ),
+            (
+                "task_repository",
+                self.task_repository
+                    .as_deref()
+                    .map(|t| one_line("task_repository", t, 200))
+                    .transpose()?,
+            ),
             ("continuation_policy", self.continuation_policy()?),
         ] {
             if let Some(value) = value {
@@ -180,10 +204,12 @@ impl TodoFields {
                 self.required_write_scopes.iter().map(|s| write_scope(s)).collect::<Result<_>>()?;
         }
         if !self.required_capabilities.is_empty() {
-            todo.required_capabilities = capabilities("required_capabilities", &self.required_capabilities)?;
+            todo.required_capabilities =
+                capabilities("required_capabilities", &self.required_capabilities)?;
         }
         if !self.target_capabilities.is_empty() {
-            todo.target_capabilities = capabilities("target_capabilities", &self.target_capabilities)?;
+            todo.target_capabilities =
+                capabilities("target_capabilities", &self.target_capabilities)?;
         }
         if let Some(text) = &self.decision_scope {
             todo.decision_scope = Some(scope("decision_scope", text)?);
@@ -231,9 +257,9 @@ impl TodoFields {
             todo.target_key = Some(one_line("target_key", text, 200)?);
         }
         if let Some(text) = &self.cadence {
-            todo.cadence = Some(
-                Cadence::parse(text).ok_or_else(|| invalid("cadence", "a cadence is a number with s, m, h or d, such as 30m"))?,
-            );
+            todo.cadence = Some(Cadence::parse(text).ok_or_else(|| {
+                invalid("cadence", "a cadence is a number with s, m, h or d, such as 30m")
+            })?);
         }
         if let Some(text) = &self.next_due_at {
             todo.next_due_at = Some(instant("next_due_at", text)?);
@@ -250,15 +276,23 @@ impl TodoFields {
     fn continuation_policy(&self) -> Result<Option<String>> {
         match self.continuation_policy.as_deref() {
             None => Ok(None),
-            Some(text @ ("independent_handoff" | "same_agent_non_delivery")) => Ok(Some(text.to_owned())),
-            Some(_) => Err(invalid("continuation_policy", "it is independent_handoff or same_agent_non_delivery")),
+            Some(text @ ("independent_handoff" | "same_agent_non_delivery")) => {
+                Ok(Some(text.to_owned()))
+            }
+            Some(_) => Err(invalid(
+                "continuation_policy",
+                "it is independent_handoff or same_agent_non_delivery",
+            )),
         }
     }
 }
 
 fn scope(field: &'static str, text: &str) -> Result<ScopeRequirement> {
     DecisionScope::parse(text).map(|s| ScopeRequirement(s.as_str().to_owned())).ok_or_else(|| {
-        invalid(field, format!("{field} has the form kind:granularity:key, such as production:goal:deploy"))
+        invalid(
+            field,
+            format!("{field} has the form kind:granularity:key, such as production:goal:deploy"),
+        )
     })
 }
 
@@ -268,8 +302,13 @@ fn condition(scene: &Scene<'_>, text: &str) -> Result<ResumeCondition> {
             scene.todo(id.as_str())?;
             Ok(ResumeCondition::TodoDone(id))
         }
-        Some(known @ (ResumeCondition::PrMerged(_) | ResumeCondition::CapacityAvailable(_))) => Ok(known),
-        _ => Err(invalid("resume_when", "it is todo_done:ID, pr_merged:REF or capacity_available:NAME")),
+        Some(known @ (ResumeCondition::PrMerged(_) | ResumeCondition::CapacityAvailable(_))) => {
+            Ok(known)
+        }
+        _ => Err(invalid(
+            "resume_when",
+            "it is todo_done:ID, pr_merged:REF or capacity_available:NAME",
+        )),
     }
 }
 
@@ -280,10 +319,16 @@ pub fn check(scene: &Scene<'_>, todo: &Todo) -> Result<()> {
     let user_class = matches!(todo.task_class, UserGate | UserAction);
     match todo.role {
         Role::User if !user_class => {
-            return Err(invalid("task_class", "a user todo is a user_gate or a user_action: add --task-class"));
+            return Err(invalid(
+                "task_class",
+                "a user todo is a user_gate or a user_action: add --task-class",
+            ));
         }
         Role::Agent if user_class => {
-            return Err(invalid("task_class", "user_gate and user_action are for user todos: use --role user"));
+            return Err(invalid(
+                "task_class",
+                "user_gate and user_action are for user todos: use --role user",
+            ));
         }
         _ => {}
     }
@@ -313,14 +358,26 @@ pub fn check(scene: &Scene<'_>, todo: &Todo) -> Result<()> {
     if let Some(claimant) = &todo.claimed_by
         && todo.excluded_agents.contains(claimant)
     {
-        return Err(invalid("excluded_agents", format!("{claimant} is both claimant and excluded")));
+        return Err(invalid(
+            "excluded_agents",
+            format!("{claimant} is both claimant and excluded"),
+        ));
     }
-    let scheduled = todo.cadence.is_some() || todo.next_due_at.is_some() || todo.expires_at.is_some() || todo.watch_only;
+    let scheduled = todo.cadence.is_some()
+        || todo.next_due_at.is_some()
+        || todo.expires_at.is_some()
+        || todo.watch_only;
     if scheduled && todo.task_class != Monitor {
-        return Err(invalid("cadence", "only a continuous_monitor has a schedule: add --task-class continuous_monitor"));
+        return Err(invalid(
+            "cadence",
+            "only a continuous_monitor has a schedule: add --task-class continuous_monitor",
+        ));
     }
     if todo.status == TodoStatus::Deferred && todo.resume_when.is_none() {
-        return Err(invalid("resume_when", "a deferred todo says what it waits for: add --resume-when"));
+        return Err(invalid(
+            "resume_when",
+            "a deferred todo says what it waits for: add --resume-when",
+        ));
     }
     if let Some(ResumeCondition::TodoDone(id)) = &todo.resume_when
         && waits_for(scene, id, &todo.todo_id)?

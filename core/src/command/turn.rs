@@ -44,12 +44,16 @@ pub fn bound(scene: &Scene<'_>, turn: &TurnId, agent: Option<&AgentId>) -> Resul
     match scene.read.turn(turn)? {
         None => Ok(None),
         Some(found) if found.agent.as_ref() == agent => Ok(Some(found)),
-        Some(found) => Err(conflict(turn, &format!("agent {}", found.agent.as_ref().map_or("nobody", |a| a.as_str())))),
+        Some(found) => Err(conflict(
+            turn,
+            &format!("agent {}", found.agent.as_ref().map_or("nobody", |a| a.as_str())),
+        )),
     }
 }
 
 fn conflict(turn: &TurnId, what: &str) -> Error {
-    Error::new(ErrorCode::TurnConflict, turn.as_str()).message(format!("turn {turn} is bound to {what}"))
+    Error::new(ErrorCode::TurnConflict, turn.as_str())
+        .message(format!("turn {turn} is bound to {what}"))
 }
 
 /// A turn that must have been admitted for this agent and, where both name one, todo.
@@ -76,7 +80,14 @@ pub fn require_bound(
 
 /// Binds a turn to a decision just made: a run to its todo, a skip as a no-spend
 /// receipt; an offer becomes the one attempt at it.
-pub fn admit(scene: &Scene<'_>, turn: &TurnId, agent: Option<&AgentId>, decision: &Decision, packet: Value, hint_minutes: u32) -> Effect {
+pub fn admit(
+    scene: &Scene<'_>,
+    turn: &TurnId,
+    agent: Option<&AgentId>,
+    decision: &Decision,
+    packet: Value,
+    hint_minutes: u32,
+) -> Effect {
     let verdict = &decision.verdict;
     let mut changes = vec![Change::PutTurn(Turn {
         turn_id: turn.clone(),
@@ -90,10 +101,19 @@ pub fn admit(scene: &Scene<'_>, turn: &TurnId, agent: Option<&AgentId>, decision
         expires_at: None,
     })];
     if let Some(offer) = &verdict.offer {
-        changes.push(Change::PutAttempt(offer.record(agent, AttemptState::Attempted, scene.now, Some(turn.clone()))));
+        changes.push(Change::PutAttempt(offer.record(
+            agent,
+            AttemptState::Attempted,
+            scene.now,
+            Some(turn.clone()),
+        )));
     }
     if let Some(agent) = agent {
-        changes.push(Change::PutSeen(AgentSeen { agent: agent.clone(), at: scene.now, hint_minutes }));
+        changes.push(Change::PutSeen(AgentSeen {
+            agent: agent.clone(),
+            at: scene.now,
+            hint_minutes,
+        }));
     }
     Effect::new(changes, packet)
 }

@@ -29,10 +29,7 @@ const NETWORK_KINDS: &[(u32, &str)] = &[
 
 /// Name of the network file system with this `statfs` number; `None` for any other.
 pub fn network_kind(magic: u32) -> Option<&'static str> {
-    NETWORK_KINDS
-        .iter()
-        .find(|(number, _)| *number == magic)
-        .map(|(_, name)| *name)
+    NETWORK_KINDS.iter().find(|(number, _)| *number == magic).map(|(_, name)| *name)
 }
 
 /// Refuses `path` when it, or its nearest existing ancestor, lies on a network file
@@ -53,11 +50,7 @@ pub fn refuse_network(path: &Path) -> Result<()> {
 fn kind_of(path: &Path) -> Result<Option<&'static str>> {
     use rustix::io::Errno;
     for ancestor in path.ancestors() {
-        let place = if ancestor.as_os_str().is_empty() {
-            Path::new(".")
-        } else {
-            ancestor
-        };
+        let place = if ancestor.as_os_str().is_empty() { Path::new(".") } else { ancestor };
         match rustix::fs::statfs(place) {
             // The number is 32 bits wide; some targets hold it in a signed long.
             Ok(stat) => return Ok(network_kind((stat.f_type as u64 & 0xffff_ffff) as u32)),
@@ -84,15 +77,9 @@ mod tests {
             assert_eq!(network_kind(magic), Some(name));
         }
         // ext4, btrfs, xfs, tmpfs, overlay, zfs, FUSE
-        for magic in [
-            0xef53,
-            0x9123_683e,
-            0x5846_5342,
-            0x0102_1994,
-            0x794c_7630,
-            0x2fc1_2fc1,
-            0x6573_5546,
-        ] {
+        for magic in
+            [0xef53, 0x9123_683e, 0x5846_5342, 0x0102_1994, 0x794c_7630, 0x2fc1_2fc1, 0x6573_5546]
+        {
             assert_eq!(network_kind(magic), None);
         }
     }

@@ -61,11 +61,7 @@ pub(super) fn record(note: &HolderNote) -> String {
 }
 
 pub(super) fn holder_in(lock_file: &Path) -> Option<Holder> {
-    let file = OpenOptions::new()
-        .read(true)
-        .custom_flags(flags(OPEN))
-        .open(lock_file)
-        .ok()?;
+    let file = OpenOptions::new().read(true).custom_flags(flags(OPEN)).open(lock_file).ok()?;
     let bytes = read_open(&file, MAX_RECORD, "lock file", lock_file).ok()?;
     // The first line is one record; what follows may be the rest of a longer old one.
     let line = bytes.split(|byte| *byte == b'\n').next()?;

@@ -121,11 +121,7 @@ impl FileLock {
                 }
                 Err(error) => return Err(Error::from_io(&error, "lock file", path)),
             };
-            let lock = Self {
-                file,
-                path: path.to_path_buf(),
-                mode,
-            };
+            let lock = Self { file, path: path.to_path_buf(), mode };
             if lock.is_current() {
                 if mode == LockMode::Exclusive {
                     lock.write_record(&record(note));
@@ -177,9 +173,7 @@ pub(super) fn lock_path(protected: &Path) -> Result<PathBuf> {
 
 /// A lock file that is a link is refused: a cloned folder could carry one that leads
 /// to a file of the user's, which the holder record would then overwrite.
-pub(super) const OPEN: OFlags = OFlags::NOFOLLOW
-    .union(OFlags::NONBLOCK)
-    .union(OFlags::NOCTTY);
+pub(super) const OPEN: OFlags = OFlags::NOFOLLOW.union(OFlags::NONBLOCK).union(OFlags::NOCTTY);
 
 fn open_to_write(path: &Path) -> io::Result<File> {
     OpenOptions::new()
@@ -193,10 +187,7 @@ fn open_to_write(path: &Path) -> io::Result<File> {
 }
 
 fn open_to_share(path: &Path) -> io::Result<File> {
-    let existing = OpenOptions::new()
-        .read(true)
-        .custom_flags(flags(OPEN))
-        .open(path);
+    let existing = OpenOptions::new().read(true).custom_flags(flags(OPEN)).open(path);
     match existing {
         Err(error) if error.kind() == ErrorKind::NotFound => open_to_write(path),
         other => other,
@@ -249,12 +240,10 @@ fn queue(file: File, mode: LockMode, deadline: Duration) -> io::Result<Option<Fi
     // Capacity zero: a lock that comes after we gave up is not parked in the channel,
     // sending it fails and drops the file, which lets go at once.
     let (hand_over, taken) = mpsc::sync_channel(0);
-    std::thread::Builder::new()
-        .name("loopx-lock".into())
-        .spawn(move || {
-            let locked = block_on_lock(&file, mode);
-            let _ = hand_over.send(locked.map(|()| file));
-        })?;
+    std::thread::Builder::new().name("loopx-lock".into()).spawn(move || {
+        let locked = block_on_lock(&file, mode);
+        let _ = hand_over.send(locked.map(|()| file));
+    })?;
     match taken.recv_timeout(deadline) {
         Ok(locked) => locked.map(Some),
         Err(RecvTimeoutError::Timeout) => Ok(None),
@@ -274,15 +263,9 @@ fn timeout(lock_file: &Path) -> Error {
     let Some(holder) = holder_in(lock_file) else {
         return error.message("the lock is held by a process that left no record, or by a reader");
     };
-    let who = holder
-        .pid
-        .map_or_else(|| "a process".into(), |pid| format!("process {pid}"));
-    let what = holder
-        .operation
-        .map_or_else(String::new, |op| format!(" ({op})"));
-    let agent = holder
-        .agent
-        .map_or_else(String::new, |a| format!(" of agent {a}"));
+    let who = holder.pid.map_or_else(|| "a process".into(), |pid| format!("process {pid}"));
+    let what = holder.operation.map_or_else(String::new, |op| format!(" ({op})"));
+    let agent = holder.agent.map_or_else(String::new, |a| format!(" of agent {a}"));
     error.message(format!("the lock is held by {who}{what}{agent}"))
 }
 
@@ -316,22 +299,10 @@ mod tests {
             FileLock::acquire(&file, LockMode::Exclusive, &note("other"), SOON).unwrap_err();
         assert_eq!(error.code, ErrorCode::LockTimeout);
         assert!(error.text().contains("4711") && error.text().contains("goal stop"));
-        assert!(
-            !error
-                .to_json()
-                .to_string()
-                .contains(dir.path().to_str().unwrap())
-        );
-        assert!(
-            FileLock::try_acquire(&file, LockMode::Shared, &note("x"))
-                .unwrap()
-                .is_none()
-        );
+        assert!(!error.to_json().to_string().contains(dir.path().to_str().unwrap()));
+        assert!(FileLock::try_acquire(&file, LockMode::Shared, &note("x")).unwrap().is_none());
         let holder = read_holder(&file).unwrap();
-        assert_eq!(
-            (holder.pid, holder.agent.as_deref()),
-            (Some(4711), Some("agent-a"))
-        );
+        assert_eq!((holder.pid, holder.agent.as_deref()), (Some(4711), Some("agent-a")));
         drop(held);
         assert!(read_holder(&file).is_none(), "a free lock names nobody");
         // The waiter that gave up must not keep what it got after the deadline.
@@ -357,14 +328,8 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("f");
         let _one = FileLock::acquire(&file, LockMode::Shared, &note("a"), SOON).unwrap();
-        let _two = FileLock::shared_if_possible(&file, &note("b"), SOON)
-            .unwrap()
-            .unwrap();
-        assert!(
-            FileLock::try_acquire(&file, LockMode::Exclusive, &note("c"))
-                .unwrap()
-                .is_none()
-        );
+        let _two = FileLock::shared_if_possible(&file, &note("b"), SOON).unwrap().unwrap();
+        assert!(FileLock::try_acquire(&file, LockMode::Exclusive, &note("c")).unwrap().is_none());
     }
 
     #[test]
@@ -419,21 +384,13 @@ mod tests {
         let link = dir.path().join("link");
         std::os::unix::fs::symlink("f", &link).unwrap();
         let _held = FileLock::acquire(&file, LockMode::Exclusive, &note("a"), SOON).unwrap();
-        assert!(
-            FileLock::try_acquire(&link, LockMode::Shared, &note("b"))
-                .unwrap()
-                .is_none()
-        );
+        assert!(FileLock::try_acquire(&link, LockMode::Shared, &note("b")).unwrap().is_none());
     }
 
     #[test]
     fn a_shared_lock_without_a_folder_is_none() {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("missing/f");
-        assert!(
-            FileLock::shared_if_possible(&file, &note("a"), SOON)
-                .unwrap()
-                .is_none()
-        );
+        assert!(FileLock::shared_if_possible(&file, &note("a"), SOON).unwrap().is_none());
     }
 }

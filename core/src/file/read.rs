@@ -38,9 +38,7 @@ pub(super) fn read_open(
     role: &str,
     path: &Path,
 ) -> Result<Vec<u8>> {
-    let meta = file
-        .metadata()
-        .map_err(|error| read_error(&error, role, path))?;
+    let meta = file.metadata().map_err(|error| read_error(&error, role, path))?;
     if !meta.is_file() {
         return Err(not_regular(role, path));
     }
@@ -52,9 +50,7 @@ pub(super) fn read_open(
         .map_err(|error| read_error(&error, role, path))?;
     if bytes.len() as u64 > max_bytes {
         return Err(Error::new(ErrorCode::IoFailed, role)
-            .message(format!(
-                "the {role} is larger than the {max_bytes} bytes that are read"
-            ))
+            .message(format!("the {role} is larger than the {max_bytes} bytes that are read"))
             .next("look at what has grown in the file, and move it elsewhere")
             .detail(path.display()));
     }
@@ -121,10 +117,7 @@ mod tests {
         let path = dir.path().join("f");
         assert!(read_bounded(&path, 10, "registry").unwrap().is_none());
         fs::write(&path, "0123456789").unwrap();
-        assert_eq!(
-            read_bounded(&path, 10, "registry").unwrap().unwrap(),
-            b"0123456789"
-        );
+        assert_eq!(read_bounded(&path, 10, "registry").unwrap().unwrap(), b"0123456789");
         let error = read_bounded(&path, 9, "registry").unwrap_err();
         assert_eq!(error.code, ErrorCode::IoFailed);
         assert!(!error.to_json().to_string().contains("/tmp"));
@@ -154,10 +147,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         symlink("b", dir.path().join("a")).unwrap();
         symlink("c", dir.path().join("b")).unwrap();
-        assert_eq!(
-            resolve_target(&dir.path().join("a")).unwrap(),
-            dir.path().join("c")
-        );
+        assert_eq!(resolve_target(&dir.path().join("a")).unwrap(), dir.path().join("c"));
         symlink("a", dir.path().join("c")).unwrap();
         let error = resolve_target(&dir.path().join("a")).unwrap_err();
         assert_eq!(error.code, ErrorCode::IoFailed);

@@ -175,10 +175,7 @@ impl Staged {
             Err(error) => return Err(failed(&error)),
         };
         let (mut file, path) = create_unique(folder_of(target)).map_err(|e| failed(&e))?;
-        let staged = Self {
-            path,
-            renamed: false,
-        };
+        let staged = Self { path, renamed: false };
         file.write_all(bytes).map_err(|error| failed(&error))?;
         if let Some(meta) = &existing {
             let mine = file.metadata().map_err(|error| failed(&error))?;
@@ -188,8 +185,7 @@ impl Staged {
             }
         }
         let mode = existing.map_or(new_mode, |meta| meta.permissions().mode() & 0o7777);
-        file.set_permissions(Permissions::from_mode(mode))
-            .map_err(|error| failed(&error))?;
+        file.set_permissions(Permissions::from_mode(mode)).map_err(|error| failed(&error))?;
         if durability == Durability::Synced {
             // Also where a file system reports what it could not write earlier.
             file.sync_all().map_err(|error| failed(&error))?;
@@ -218,13 +214,7 @@ fn create_unique(folder: &Path) -> io::Result<(File, PathBuf)> {
         let mut seed = [0_u8; 12];
         getrandom::fill(&mut seed).map_err(io::Error::other)?;
         let path = folder.join(format!(".loopx-{}.tmp", hex(&seed)));
-        match OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create_new(true)
-            .mode(0o600)
-            .open(&path)
-        {
+        match OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).open(&path) {
             Ok(file) => return Ok((file, path)),
             Err(error) if error.kind() == ErrorKind::AlreadyExists => last = error,
             Err(error) => return Err(error),
@@ -244,12 +234,7 @@ fn sync_folder(folder: &File, target: &Path) -> Result<()> {
     match folder.sync_all() {
         Ok(()) => Ok(()),
         // Some file systems know no sync of a folder.
-        Err(error)
-            if matches!(
-                error.kind(),
-                ErrorKind::InvalidInput | ErrorKind::Unsupported
-            ) =>
-        {
+        Err(error) if matches!(error.kind(), ErrorKind::InvalidInput | ErrorKind::Unsupported) => {
             Ok(())
         }
         Err(error) => Err(Error::from_io(&error, "folder", target)
@@ -285,10 +270,7 @@ mod tests {
             replace(&link, b"new", durability).unwrap();
             assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
             assert_eq!(fs::read(&real).unwrap(), b"new");
-            assert_eq!(
-                fs::metadata(&real).unwrap().permissions().mode() & 0o7777,
-                0o640
-            );
+            assert_eq!(fs::metadata(&real).unwrap().permissions().mode() & 0o7777, 0o640);
         }
         assert_eq!(names(dir.path()), ["link", "real"]);
     }
@@ -296,13 +278,8 @@ mod tests {
     #[test]
     fn a_new_file_gets_the_stated_mode_whatever_the_umask() {
         let dir = tempfile::tempdir().unwrap();
-        let mode = |name: &str| {
-            fs::metadata(dir.path().join(name))
-                .unwrap()
-                .permissions()
-                .mode()
-                & 0o7777
-        };
+        let mode =
+            |name: &str| fs::metadata(dir.path().join(name)).unwrap().permissions().mode() & 0o7777;
         replace(&dir.path().join("a"), b"", Durability::Unsynced).unwrap();
         replace_with_mode(&dir.path().join("b"), b"", Durability::Unsynced, 0o600).unwrap();
         assert_eq!((mode("a"), mode("b")), (0o644, 0o600));
@@ -339,10 +316,7 @@ mod tests {
         symlink("state.md", &link).unwrap();
         assert_eq!(exchange(&link, b"two").unwrap().displaced.unwrap(), b"one");
         assert_eq!(fs::read(&path).unwrap(), b"two");
-        assert_eq!(
-            fs::metadata(&path).unwrap().permissions().mode() & 0o7777,
-            0o604
-        );
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o7777, 0o604);
         assert_eq!(names(dir.path()), ["link.md", "state.md"]);
     }
 
@@ -356,25 +330,16 @@ mod tests {
                 std::thread::spawn(move || {
                     (0..60)
                         .filter_map(|n| {
-                            exchange(&path, format!("{who}-{n}").as_bytes())
-                                .unwrap()
-                                .displaced
+                            exchange(&path, format!("{who}-{n}").as_bytes()).unwrap().displaced
                         })
                         .collect::<Vec<_>>()
                 })
             })
             .collect();
-        let mut seen: Vec<_> = threads
-            .into_iter()
-            .flat_map(|t| t.join().unwrap())
-            .collect();
+        let mut seen: Vec<_> = threads.into_iter().flat_map(|t| t.join().unwrap()).collect();
         seen.push(fs::read(&path).unwrap());
         seen.sort();
         seen.dedup();
-        assert_eq!(
-            seen.len(),
-            120,
-            "every text was displaced once or stands at the end"
-        );
+        assert_eq!(seen.len(), 120, "every text was displaced once or stands at the end");
     }
 }

@@ -30,7 +30,9 @@ pub(super) struct Goal {
 impl Goal {
     /// The registry entry.
     pub fn entry(&self) -> Result<&Value> {
-        self.registry.entry(self.index).ok_or_else(|| Error::new(ErrorCode::GoalUnknown, self.raw_id.as_str()))
+        self.registry
+            .entry(self.index)
+            .ok_or_else(|| Error::new(ErrorCode::GoalUnknown, self.raw_id.as_str()))
     }
 
     /// The folder of the goal's store.
@@ -81,13 +83,28 @@ impl Kernel {
     pub(super) fn goal_in(&self, registry: Registry, id: &GoalId) -> Result<Goal> {
         let found = follow(registry, id)?;
         let runtime_root = self.options.route.runtime_root(&found.registry)?;
-        let entry = found.registry.entry(found.index).ok_or_else(|| Error::new(ErrorCode::GoalUnknown, id.as_str()))?;
+        let entry = found
+            .registry
+            .entry(found.index)
+            .ok_or_else(|| Error::new(ErrorCode::GoalUnknown, id.as_str()))?;
         let policy = policy(entry)?;
         let raw_id = entry_id(entry).unwrap_or_default().to_owned();
         let has_store = policy.goal_uid.is_some() && entry.get("store").is_some();
-        if raw_id.is_empty() || Path::new(&raw_id).components().count() != 1 || raw_id == ".." || raw_id == "." {
-            return Err(Error::new(ErrorCode::RegistryShape, "goal id").message("a goal id of the registry is not one path segment"));
+        if raw_id.is_empty()
+            || Path::new(&raw_id).components().count() != 1
+            || raw_id == ".."
+            || raw_id == "."
+        {
+            return Err(Error::new(ErrorCode::RegistryShape, "goal id")
+                .message("a goal id of the registry is not one path segment"));
         }
-        Ok(Goal { policy, registry: found.registry, index: found.index, raw_id, runtime_root, has_store })
+        Ok(Goal {
+            policy,
+            registry: found.registry,
+            index: found.index,
+            raw_id,
+            runtime_root,
+            has_store,
+        })
     }
 }

@@ -88,10 +88,21 @@ pub(super) fn read(goal: &Goal) -> Result<Project> {
     }
     let folder = goal.legacy_folder();
     let index = read_bounded(&folder.join("runs/index.jsonl"), MAX_LEDGER, "runs/index.jsonl")?;
-    let rollout = read_bounded(&folder.join("rollout-event-log.jsonl"), MAX_LEDGER, "rollout-event-log.jsonl")?;
-    project.ledger = read_ledger(index.as_deref(), rollout.as_deref(), &mut |path| artifact(&folder, path));
+    let rollout = read_bounded(
+        &folder.join("rollout-event-log.jsonl"),
+        MAX_LEDGER,
+        "rollout-event-log.jsonl",
+    )?;
+    project.ledger =
+        read_ledger(index.as_deref(), rollout.as_deref(), &mut |path| artifact(&folder, path));
     project.findings.append(&mut project.ledger.findings);
-    let rows = project.ledger.spends.iter().map(|s| s.id).chain(project.ledger.outcomes.iter().map(|o| o.id)).max();
+    let rows = project
+        .ledger
+        .spends
+        .iter()
+        .map(|s| s.id)
+        .chain(project.ledger.outcomes.iter().map(|o| o.id))
+        .max();
     project.witness = witness(index.as_deref(), rows.unwrap_or(0));
     Ok(project)
 }
@@ -186,7 +197,13 @@ impl Kernel {
         Ok((goal, uid))
     }
 
-    fn make_store(&self, goal: &Goal, uid: &GoalUid, project: &Project, now: Instant) -> Result<()> {
+    fn make_store(
+        &self,
+        goal: &Goal,
+        uid: &GoalUid,
+        project: &Project,
+        now: Instant,
+    ) -> Result<()> {
         let path = goal.store_path(uid);
         if path.exists() {
             // Made by an import that was killed before it reached the registry.
@@ -252,6 +269,7 @@ pub(super) fn new_uid() -> Result<GoalUid> {
 /// 128 random bits as hex.
 pub(super) fn random_hex() -> Result<String> {
     let mut bytes = [0_u8; 16];
-    getrandom::fill(&mut bytes).map_err(|e| Error::new(ErrorCode::Internal, "randomness").detail(e))?;
+    getrandom::fill(&mut bytes)
+        .map_err(|e| Error::new(ErrorCode::Internal, "randomness").detail(e))?;
     Ok(bytes.iter().map(|b| format!("{b:02x}")).collect())
 }

@@ -80,13 +80,19 @@ impl Kernel {
     /// atomically, so that a crash leaves the goal there or not there.
     pub fn goal_create(&self, at: &Addressed, request: &GoalCreateRequest) -> Result<Value> {
         let name = at.goal_id.as_deref().ok_or_else(|| {
-            Error::new(ErrorCode::RequestInvalid, "goal_id").message("name the new goal with --goal-id")
+            Error::new(ErrorCode::RequestInvalid, "goal_id")
+                .message("name the new goal with --goal-id")
         })?;
         let id = GoalId::parse(name)?;
-        let objective = request.objective.as_deref().map(|o| one_line("objective", o, TEXT_LIMIT)).transpose()?;
+        let objective = request
+            .objective
+            .as_deref()
+            .map(|o| one_line("objective", o, TEXT_LIMIT))
+            .transpose()?;
         let agents = parse_agents(&request.agents)?;
         let given = at.effect_id.as_deref().map(EffectId::parse).transpose()?;
-        let digest = sha256_hex(json!(["goal.create", id, to_json(request)?]).to_string().as_bytes());
+        let digest =
+            sha256_hex(json!(["goal.create", id, to_json(request)?]).to_string().as_bytes());
         let path = self.route.registry.clone();
         let mut change = begin_change(&path, &self.holder("goal.create"), self.options.deadline)?;
         if !matches!(change.registry().find(&id), Lookup::Unknown) {
@@ -123,8 +129,14 @@ impl Kernel {
         // What would refuse the projection refuses the goal, before anything is written.
         let global = self.options.route.global_registry();
         if let Ok(global) = &global {
-            Projection { source: change.registry(), goals: Some(std::slice::from_ref(&id)), global, replace_state: false, now }
-                .preview()?;
+            Projection {
+                source: change.registry(),
+                goals: Some(std::slice::from_ref(&id)),
+                global,
+                replace_state: false,
+                now,
+            }
+            .preview()?;
         }
         let goal = self.goal_in(change.registry().clone(), &id)?;
         let effect_id = match given {
@@ -133,22 +145,34 @@ impl Kernel {
         };
         let state_path = goal.state_path();
         let existing = match &state_path {
-            Some(path) => crate::file::read_bounded(path, super::snapshot::MAX_STATE_FILE, "state file")?.filter(|b| !b.is_empty()),
+            Some(path) => {
+                crate::file::read_bounded(path, super::snapshot::MAX_STATE_FILE, "state file")?
+                    .filter(|b| !b.is_empty())
+            }
             None => None,
         };
         let connected = existing.is_some();
-        let bytes = existing.unwrap_or_else(|| new_document(&id, objective.as_deref().unwrap_or_default(), now));
+        let bytes = existing
+            .unwrap_or_else(|| new_document(&id, objective.as_deref().unwrap_or_default(), now));
         let document = Document::parse(&bytes)?;
         let todos: Vec<_> = document.todos().iter().map(|p| p.todo.clone()).collect();
-        let answer = receipt(id.as_str(), 1, now, Map::from_iter([
-            ("created".to_owned(), json!(true)),
-            ("goal_uid".to_owned(), json!(uid)),
-            ("state_file".to_owned(), json!(goal.policy.state_file)),
-            ("state_file_connected".to_owned(), json!(connected)),
-            ("agents".to_owned(), json!(goal.policy.roster)),
-            ("todos".to_owned(), json!(todos.len())),
-            ("next_command".to_owned(), json!(next_after_create(&id, goal.policy.roster.first()))),
-        ]));
+        let answer = receipt(
+            id.as_str(),
+            1,
+            now,
+            Map::from_iter([
+                ("created".to_owned(), json!(true)),
+                ("goal_uid".to_owned(), json!(uid)),
+                ("state_file".to_owned(), json!(goal.policy.state_file)),
+                ("state_file_connected".to_owned(), json!(connected)),
+                ("agents".to_owned(), json!(goal.policy.roster)),
+                ("todos".to_owned(), json!(todos.len())),
+                (
+                    "next_command".to_owned(),
+                    json!(next_after_create(&id, goal.policy.roster.first())),
+                ),
+            ]),
+        );
         let record = CommitRecord {
             n: 1,
             effect_id,
@@ -159,34 +183,51 @@ impl Kernel {
             body_digest: digest,
             receipt: answer.clone(),
         };
-        SqliteStore::create(&goal.store_path(&uid), &uid, self.sqlite(), &mut |tx: &mut dyn Transaction| {
-            let puts: Vec<Change> = todos.iter().cloned().map(|t| Change::PutTodo(Box::new(t))).collect();
-            tx.apply(&puts)?;
-            tx.note_projection(&sha256_hex(&bytes))?;
-            tx.record(&record)
-        })?;
+        SqliteStore::create(
+            &goal.store_path(&uid),
+            &uid,
+            self.sqlite(),
+            &mut |tx: &mut dyn Transaction| {
+                let puts: Vec<Change> =
+                    todos.iter().cloned().map(|t| Change::PutTodo(Box::new(t))).collect();
+                tx.apply(&puts)?;
+                tx.note_projection(&sha256_hex(&bytes))?;
+                tx.record(&record)
+            },
+        )?;
         replace(&goal.base_path(&uid), &bytes, Durability::Unsynced)?;
         if let (Some(path), false) = (&state_path, connected) {
             if let Some(folder) = path.parent() {
-                std::fs::create_dir_all(folder).map_err(|e| Error::from_io(&e, "folder of the state file", folder))?;
+                std::fs::create_dir_all(folder)
+                    .map_err(|e| Error::from_io(&e, "folder of the state file", folder))?;
             }
             replace(path, &bytes, Durability::Synced)?;
         }
         change.commit()?;
         let mut answer = answer;
-        if let (Err(error), Some(map)) = (self.project_global(change.registry(), &[id], now), answer.as_object_mut()) {
+        if let (Err(error), Some(map)) =
+            (self.project_global(change.registry(), &[id], now), answer.as_object_mut())
+        {
             map.insert("global_projection".into(), error.to_json());
         }
         Ok(answer)
     }
 
-    fn created_already(&self, registry: Registry, id: &GoalId, given: Option<&EffectId>, digest: &str) -> Result<Value> {
+    fn created_already(
+        &self,
+        registry: Registry,
+        id: &GoalId,
+        given: Option<&EffectId>,
+        digest: &str,
+    ) -> Result<Value> {
         let exists = Error::new(ErrorCode::GoalExists, id.as_str())
             .message(format!("goal {id} exists already"))
             .next(format!("loopx goal show --goal-id {id}"));
         let Some(given) = given else { return Err(exists) };
         let goal = self.goal_in(registry, id)?;
-        let Some(uid) = goal.policy.goal_uid.clone().filter(|_| goal.has_store) else { return Err(exists) };
+        let Some(uid) = goal.policy.goal_uid.clone().filter(|_| goal.has_store) else {
+            return Err(exists);
+        };
         let store = SqliteStore::open_read_only(&goal.store_path(&uid), &uid, self.sqlite())?;
         match store.commit_of(given)? {
             Some(done) if done.body_digest == digest => {
@@ -202,7 +243,12 @@ impl Kernel {
     }
 
     /// Projects goals to the global registry.
-    pub(super) fn project_global(&self, source: &Registry, goals: &[GoalId], now: Instant) -> Result<()> {
+    pub(super) fn project_global(
+        &self,
+        source: &Registry,
+        goals: &[GoalId],
+        now: Instant,
+    ) -> Result<()> {
         // Without a home folder there is no global registry to keep.
         let Ok(global) = self.options.route.global_registry() else { return Ok(()) };
         Projection { source, goals: Some(goals), global: &global, replace_state: false, now }
@@ -265,7 +311,8 @@ impl Kernel {
     pub fn agent_register(&self, at: &Addressed, request: &AgentRegisterRequest) -> Result<Value> {
         let agents = parse_agents(&request.agents)?;
         if agents.is_empty() {
-            return Err(Error::new(ErrorCode::RequestInvalid, "agents").message("name at least one agent with --agent-id"));
+            return Err(Error::new(ErrorCode::RequestInvalid, "agents")
+                .message("name at least one agent with --agent-id"));
         }
         let changed: Vec<Value> = request
             .agents
@@ -279,7 +326,9 @@ impl Kernel {
         let call = Call::new("agent.register", at, request)?;
         self.write_both(&call, |entry, _now| {
             let before = policy(entry)?.roster;
-            if let Some(taken) = agents.iter().find(|a| before.contains(a)).filter(|_| request.require_new) {
+            if let Some(taken) =
+                agents.iter().find(|a| before.contains(a)).filter(|_| request.require_new)
+            {
                 return Err(Error::new(ErrorCode::RequestInvalid, taken.as_str())
                     .message(format!("{taken} is registered already"))
                     .next("choose another agent id"));
@@ -313,7 +362,8 @@ impl Kernel {
     pub fn adopt_legacy(&self, at: &Addressed) -> Result<Value> {
         let goal = self.goal(at.goal_id.as_deref())?;
         let project = import::read(&goal)?;
-        let call = Call::new("goal.adopt_legacy", at, &json!({"index": project.witness.index_sha256}))?;
+        let call =
+            Call::new("goal.adopt_legacy", at, &json!({"index": project.witness.index_sha256}))?;
         self.write(&call, |scene| {
             let before = scene.read.legacy()?.unwrap_or_default();
             if before.index_sha256 == project.witness.index_sha256 {
@@ -333,12 +383,17 @@ impl Kernel {
                 spends += 1;
                 changes.push(Change::PutSpend(spend));
             }
-            for mut outcome in project.ledger.outcomes.iter().filter(|o| o.id > before.rows).cloned() {
+            for mut outcome in
+                project.ledger.outcomes.iter().filter(|o| o.id > before.rows).cloned()
+            {
                 outcome.id = number();
                 changes.push(Change::PutOutcome(outcome));
             }
             let rows = before.rows.saturating_add(row - scene.row);
-            changes.push(Change::SetLegacy(crate::model::LegacyWitness { rows, ..project.witness.clone() }));
+            changes.push(Change::SetLegacy(crate::model::LegacyWitness {
+                rows,
+                ..project.witness.clone()
+            }));
             Ok(crate::command::Effect::new(changes, json!({"changed": true, "spends": spends})))
         })
     }

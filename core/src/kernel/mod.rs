@@ -183,7 +183,12 @@ impl Kernel {
         self.write(&call, |scene| {
             if let Some(text) = request.turn_instance_id.as_deref() {
                 let agent = scene.actor(request.agent_id.as_deref())?;
-                turn::require_bound(scene, &TurnId::parse(text)?, agent.as_ref(), Some(&scene.todo(&request.todo_id)?.todo_id))?;
+                turn::require_bound(
+                    scene,
+                    &TurnId::parse(text)?,
+                    agent.as_ref(),
+                    Some(&scene.todo(&request.todo_id)?.todo_id),
+                )?;
             }
             complete(scene, request)
         })
@@ -253,8 +258,11 @@ impl Kernel {
                     .and_then(|snapshot| snapshot.view(&query))
                     .unwrap_or_else(|error| snapshot::unhealthy(&error));
                 snapshot::add_policy_health(&goal, &mut view);
-                let situation =
-                    Situation { subject: Subject::Goal { policy: &goal.policy, view: &view }, request: &asked, now };
+                let situation = Situation {
+                    subject: Subject::Goal { policy: &goal.policy, view: &view },
+                    request: &asked,
+                    now,
+                };
                 answer(&situation, goal.policy.goal_id.as_str())
             }
             Err(error) => refusal(&name, request, &error, now),
@@ -269,8 +277,10 @@ impl Kernel {
 
 /// The request's own fields; a wrong shape names the field.
 fn body<T: DeserializeOwned>(request: &Value) -> Result<T> {
-    serde_json::from_value(request.clone())
-        .map_err(|e| Error::new(ErrorCode::RequestInvalid, "request").message(format!("the request is malformed: {e}")))
+    serde_json::from_value(request.clone()).map_err(|e| {
+        Error::new(ErrorCode::RequestInvalid, "request")
+            .message(format!("the request is malformed: {e}"))
+    })
 }
 
 /// A request as canonical JSON.
@@ -280,10 +290,18 @@ fn to_json<T: Serialize>(request: &T) -> Result<Value> {
 
 /// Rule 3: who asks, canonical; and what it can.
 fn admission_request(policy: &GoalPolicy, request: &ShouldRunRequest) -> Result<AdmissionRequest> {
-    let agent = request.agent_id.as_deref().map(|text| crate::command::registered(policy, text)).transpose()?;
+    let agent = request
+        .agent_id
+        .as_deref()
+        .map(|text| crate::command::registered(policy, text))
+        .transpose()?;
     Ok(AdmissionRequest {
         agent,
-        capabilities: request.available_capabilities.iter().map(|c| canonical_capability(c)).collect(),
+        capabilities: request
+            .available_capabilities
+            .iter()
+            .map(|c| canonical_capability(c))
+            .collect(),
         independent_worktree: request.independent_worktree,
         execution_context: request.execution_context.clone(),
         details: request.include_detail.iter().copied().collect(),
@@ -291,7 +309,12 @@ fn admission_request(policy: &GoalPolicy, request: &ShouldRunRequest) -> Result<
 }
 
 /// The failure payload of an admission question.
-fn refusal(goal: &str, request: &ShouldRunRequest, error: &Error, now: Instant) -> (Decision, Value) {
+fn refusal(
+    goal: &str,
+    request: &ShouldRunRequest,
+    error: &Error,
+    now: Instant,
+) -> (Decision, Value) {
     let agent = request.agent_id.as_deref().and_then(|a| AgentId::parse(a).ok());
     let asked = AdmissionRequest { agent, ..AdmissionRequest::default() };
     answer(&Situation { subject: Subject::Refused(error), request: &asked, now }, goal)

@@ -46,8 +46,15 @@ fn row(kernel: &Kernel, goal: &Goal) -> Result<Value> {
         .and_then(|s| s.view(&query))
         .unwrap_or_else(|error| snapshot::unhealthy(&error));
     // The goal as its first agent sees it: state is per goal, not per agent.
-    let asked = AdmissionRequest { agent: goal.policy.roster.first().cloned(), ..AdmissionRequest::default() };
-    let decision = decide(&Situation { subject: Subject::Goal { policy: &goal.policy, view: &view }, request: &asked, now });
+    let asked = AdmissionRequest {
+        agent: goal.policy.roster.first().cloned(),
+        ..AdmissionRequest::default()
+    };
+    let decision = decide(&Situation {
+        subject: Subject::Goal { policy: &goal.policy, view: &view },
+        request: &asked,
+        now,
+    });
     let mut row = status_row(&goal.policy, &view, decision.verdict.state, decision.rule);
     if let (false, Some(map)) = (view.health.is_empty(), row.as_object_mut()) {
         map.insert("health".into(), json!(view.health));

@@ -41,9 +41,19 @@ impl Snapshot {
         }
     }
 
-    fn of_store(kernel: &Kernel, goal: &Goal, uid: &GoalUid, editor: Option<&AgentId>) -> Result<Self> {
+    fn of_store(
+        kernel: &Kernel,
+        goal: &Goal,
+        uid: &GoalUid,
+        editor: Option<&AgentId>,
+    ) -> Result<Self> {
         let store = SqliteStore::open_read_only(&goal.store_path(uid), uid, kernel.sqlite())?;
-        let mut snapshot = Self { store: Box::new(store), adoption: Adoption::default(), old: Vec::new(), health: Vec::new() };
+        let mut snapshot = Self {
+            store: Box::new(store),
+            adoption: Adoption::default(),
+            old: Vec::new(),
+            health: Vec::new(),
+        };
         match snapshot.edits(kernel, goal, uid, editor) {
             Ok(()) => {}
             Err(error) if is_health(&error) => snapshot.health.push(health_of(&error)),
@@ -55,7 +65,13 @@ impl Snapshot {
         Ok(snapshot)
     }
 
-    fn edits(&mut self, kernel: &Kernel, goal: &Goal, uid: &GoalUid, editor: Option<&AgentId>) -> Result<()> {
+    fn edits(
+        &mut self,
+        kernel: &Kernel,
+        goal: &Goal,
+        uid: &GoalUid,
+        editor: Option<&AgentId>,
+    ) -> Result<()> {
         if let Surface::Edited { base, bytes } = surface::look(goal, uid, self.store.as_ref())? {
             let edits = surface::compare(
                 goal,
@@ -88,7 +104,10 @@ impl Snapshot {
     /// somebody has written there.
     pub fn require_readable(&self) -> Result<()> {
         match self.health.iter().find(|f| f.code == ErrorCode::StateFileUnreadable.row().text) {
-            Some(finding) => Err(Error::new(ErrorCode::StateFileUnreadable, finding.about.as_str()).message(finding.message.as_str())),
+            Some(finding) => {
+                Err(Error::new(ErrorCode::StateFileUnreadable, finding.about.as_str())
+                    .message(finding.message.as_str()))
+            }
             None => Ok(()),
         }
     }
@@ -145,8 +164,12 @@ pub(super) fn malformed(todo: &Todo) -> Option<Finding> {
 pub(super) fn add_policy_health(goal: &Goal, view: &mut View) {
     if let Some(problem) = &goal.policy.activation_problem {
         view.health.push(
-            Finding::new("activation_unreadable", "activation", format!("the goal's activation cannot be read: {problem}"))
-                .next(format!("loopx goal resume --goal-id {}", goal.policy.goal_id)),
+            Finding::new(
+                "activation_unreadable",
+                "activation",
+                format!("the goal's activation cannot be read: {problem}"),
+            )
+            .next(format!("loopx goal resume --goal-id {}", goal.policy.goal_id)),
         );
     }
 }

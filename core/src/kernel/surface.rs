@@ -42,7 +42,9 @@ pub(super) fn look(goal: &Goal, uid: &GoalUid, store: &dyn Read) -> Result<Surfa
     if same_content(&path, &base) {
         return Ok(Surface::Clean);
     }
-    let Some(bytes) = read_bounded(&path, MAX_STATE_FILE, "state file")? else { return Ok(Surface::Missing) };
+    let Some(bytes) = read_bounded(&path, MAX_STATE_FILE, "state file")? else {
+        return Ok(Surface::Missing);
+    };
     if bytes.is_empty() || store.was_projected(&sha256_hex(&bytes))? {
         return Ok(Surface::Stale);
     }
@@ -52,14 +54,18 @@ pub(super) fn look(goal: &Goal, uid: &GoalUid, store: &dyn Read) -> Result<Surfa
 
 /// Whether two files have the same bytes, read side by side in small pieces.
 fn same_content(a: &Path, b: &Path) -> bool {
-    let (Ok(meta_a), Ok(meta_b)) = (std::fs::metadata(a), std::fs::metadata(b)) else { return false };
+    let (Ok(meta_a), Ok(meta_b)) = (std::fs::metadata(a), std::fs::metadata(b)) else {
+        return false;
+    };
     if !meta_a.is_file() || !meta_b.is_file() || meta_a.len() != meta_b.len() {
         return false;
     }
     let (Ok(mut a), Ok(mut b)) = (File::open(a), File::open(b)) else { return false };
     let (mut left, mut right) = (vec![0_u8; 64 * 1024], vec![0_u8; 64 * 1024]);
     loop {
-        let (Ok(n), Ok(m)) = (fill(&mut a, &mut left), fill(&mut b, &mut right)) else { return false };
+        let (Ok(n), Ok(m)) = (fill(&mut a, &mut left), fill(&mut b, &mut right)) else {
+            return false;
+        };
         if n != m || left.get(..n) != right.get(..m) {
             return false;
         }
@@ -147,11 +153,17 @@ pub(super) fn project(store: &dyn Read, template: &Document, now: Instant) -> Re
 
 /// Writes a projection: first what will have been written, then the state file. The
 /// answer is what the state file held when it was displaced, if it was not `expected`.
-pub(super) fn write(goal: &Goal, uid: &GoalUid, bytes: &[u8], expected: Option<&[u8]>) -> Result<Option<Vec<u8>>> {
+pub(super) fn write(
+    goal: &Goal,
+    uid: &GoalUid,
+    bytes: &[u8],
+    expected: Option<&[u8]>,
+) -> Result<Option<Vec<u8>>> {
     let Some(path) = goal.state_path() else { return Ok(None) };
     replace(&goal.base_path(uid), bytes, Durability::Unsynced)?;
     if let Some(folder) = path.parent() {
-        std::fs::create_dir_all(folder).map_err(|e| Error::from_io(&e, "folder of the state file", folder))?;
+        std::fs::create_dir_all(folder)
+            .map_err(|e| Error::from_io(&e, "folder of the state file", folder))?;
     }
     let displaced = exchange(&path, bytes)?.displaced;
     Ok(displaced.filter(|d| Some(d.as_slice()) != expected && d.as_slice() != bytes))

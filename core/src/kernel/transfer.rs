@@ -20,7 +20,8 @@ const FORMAT: &str = "loopx_goal_export_v1";
 const MAX_EXPORT: u64 = 8 * 1024 * 1024 * 1024;
 
 /// Registry fields that say where a goal lies on this machine.
-const LOCAL_FIELDS: [&str; 4] = ["repo", "source_registry", "synced_at", "attention_override_synced_from"];
+const LOCAL_FIELDS: [&str; 4] =
+    ["repo", "source_registry", "synced_at", "attention_override_synced_from"];
 
 /// `export`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -47,7 +48,9 @@ impl Kernel {
         let goal = self.goal(at.goal_id.as_deref())?;
         let Some(uid) = goal.policy.goal_uid.clone().filter(|_| goal.has_store) else {
             return Err(Error::new(ErrorCode::StoreUnreadable, goal.raw_id.as_str())
-                .message("the goal is still in the earlier tool's files; the first write imports it")
+                .message(
+                    "the goal is still in the earlier tool's files; the first write imports it",
+                )
                 .next(format!("loopx refresh-state --goal-id {}", goal.policy.goal_id)));
         };
         let store = SqliteStore::open_read_only(&goal.store_path(&uid), &uid, self.sqlite())?;
@@ -58,8 +61,15 @@ impl Kernel {
             for field in LOCAL_FIELDS {
                 map.shift_remove(field);
             }
-            if map.get("state_file").and_then(Value::as_str).is_some_and(|p| Path::new(p).is_absolute()) {
-                map.insert("state_file".into(), json!(format!(".loopx/goals/{}/ACTIVE_GOAL_STATE.md", goal.policy.goal_id)));
+            if map
+                .get("state_file")
+                .and_then(Value::as_str)
+                .is_some_and(|p| Path::new(p).is_absolute())
+            {
+                map.insert(
+                    "state_file".into(),
+                    json!(format!(".loopx/goals/{}/ACTIVE_GOAL_STATE.md", goal.policy.goal_id)),
+                );
             }
         }
         let text = write_document(&uid, &entry, surface.as_deref(), &store)?;
@@ -67,9 +77,13 @@ impl Kernel {
         match &request.file {
             Some(file) => {
                 replace(file, text.as_bytes(), Durability::Synced)?;
-                Ok(json!({"ok": true, "goal_id": goal.policy.goal_id, "exported": true, "bytes": bytes}))
+                Ok(
+                    json!({"ok": true, "goal_id": goal.policy.goal_id, "exported": true, "bytes": bytes}),
+                )
             }
-            None => Ok(json!({"ok": true, "goal_id": goal.policy.goal_id, "exported": true, "bytes": bytes, "text": text})),
+            None => Ok(
+                json!({"ok": true, "goal_id": goal.policy.goal_id, "exported": true, "bytes": bytes, "text": text}),
+            ),
         }
     }
 
@@ -78,16 +92,22 @@ impl Kernel {
         let bytes = read_bounded(&request.file, MAX_EXPORT, "export file")?.ok_or_else(|| {
             Error::new(ErrorCode::ExportInvalid, "export file").message("the file is not there")
         })?;
-        let document: Value = serde_json::from_slice(&bytes)
-            .map_err(|e| Error::new(ErrorCode::ExportInvalid, "export file").message(format!("the file is not JSON: {e}")))?;
+        let document: Value = serde_json::from_slice(&bytes).map_err(|e| {
+            Error::new(ErrorCode::ExportInvalid, "export file")
+                .message(format!("the file is not JSON: {e}"))
+        })?;
         let (entry, tables, surface) = parts(&document)?;
         let mut entry = entry.clone();
         let policy = crate::registry::policy(&entry)?;
         let id: GoalId = policy.goal_id.clone();
         let uid = policy.goal_uid.clone().ok_or_else(|| invalid("goal.goal_uid"))?;
-        let mut change = begin_change(&self.route.registry, &self.holder("import"), self.options.deadline)?;
+        let mut change =
+            begin_change(&self.route.registry, &self.holder("import"), self.options.deadline)?;
         let registry = change.registry();
-        let same_uid = registry.goals().iter().any(|g| g.get("goal_uid").and_then(Value::as_str) == Some(uid.as_str()));
+        let same_uid = registry
+            .goals()
+            .iter()
+            .any(|g| g.get("goal_uid").and_then(Value::as_str) == Some(uid.as_str()));
         if same_uid || !matches!(registry.find(&id), Lookup::Unknown) {
             return Err(Error::new(ErrorCode::GoalExists, id.as_str())
                 .message(format!("goal {id} is in this registry already"))
@@ -126,7 +146,8 @@ impl Kernel {
             replace(&goal.base_path(&uid), text.as_bytes(), Durability::Unsynced)?;
             if let Some(path) = &state_path {
                 if let Some(folder) = path.parent() {
-                    std::fs::create_dir_all(folder).map_err(|e| Error::from_io(&e, "folder of the state file", folder))?;
+                    std::fs::create_dir_all(folder)
+                        .map_err(|e| Error::from_io(&e, "folder of the state file", folder))?;
                 }
                 replace(path, text.as_bytes(), Durability::Synced)?;
             }
@@ -134,7 +155,8 @@ impl Kernel {
         change.commit()?;
         let now = self.now();
         let projected = self.project_global(change.registry(), std::slice::from_ref(&id), now);
-        let mut answer = json!({"ok": true, "goal_id": id, "goal_uid": uid, "imported": true, "rows": rows});
+        let mut answer =
+            json!({"ok": true, "goal_id": id, "goal_uid": uid, "imported": true, "rows": rows});
         if let (Err(error), Some(map)) = (projected, answer.as_object_mut()) {
             map.insert("global_projection".into(), error.to_json());
         }
@@ -143,11 +165,17 @@ impl Kernel {
 }
 
 fn invalid(about: &str) -> Error {
-    Error::new(ErrorCode::ExportInvalid, about).message(format!("the export has no readable {about}"))
+    Error::new(ErrorCode::ExportInvalid, about)
+        .message(format!("the export has no readable {about}"))
 }
 
 /// One line a record: exports of one goal can be compared line by line.
-fn write_document(uid: &GoalUid, entry: &Value, surface: Option<&str>, store: &dyn Read) -> Result<String> {
+fn write_document(
+    uid: &GoalUid,
+    entry: &Value,
+    surface: Option<&str>,
+    store: &dyn Read,
+) -> Result<String> {
     let mut text = format!(
         "{{\"format\":\"{FORMAT}\",\"goal_uid\":{},\n\"goal\":{entry},\n\"state_file\":{},\n\"tables\":{{",
         json!(uid),
@@ -178,6 +206,7 @@ fn parts(document: &Value) -> Result<Parts<'_>> {
             .message(format!("the file does not say \"format\":\"{FORMAT}\"")));
     }
     let entry = document.get("goal").filter(|g| g.is_object()).ok_or_else(|| invalid("goal"))?;
-    let tables = document.get("tables").and_then(Value::as_object).ok_or_else(|| invalid("tables"))?;
+    let tables =
+        document.get("tables").and_then(Value::as_object).ok_or_else(|| invalid("tables"))?;
     Ok((entry, tables, document.get("state_file").and_then(Value::as_str)))
 }

@@ -97,7 +97,11 @@ impl Kernel {
     }
 
     /// Runs a command as one commit and answers its receipt.
-    pub(super) fn write(&self, call: &Call<'_>, run: impl FnOnce(&Scene<'_>) -> Result<Effect>) -> Result<Value> {
+    pub(super) fn write(
+        &self,
+        call: &Call<'_>,
+        run: impl FnOnce(&Scene<'_>) -> Result<Effect>,
+    ) -> Result<Value> {
         let mut open = self.open_to_write(call.goal)?;
         let effect_id = call.effect()?;
         let Open { goal, uid, store } = &mut open;
@@ -118,27 +122,49 @@ impl Kernel {
         let noted = match (&actor, &call.turn) {
             // Nothing was asked for, so nothing counts as an attempt.
             _ if effect.changes.is_empty() => Vec::new(),
-            (Some(agent), None) if goal.policy.roster.contains(agent) => note_offer(&scene, agent, call.spends)?,
+            (Some(agent), None) if goal.policy.roster.contains(agent) => {
+                note_offer(&scene, agent, call.spends)?
+            }
             _ => Vec::new(),
         };
         effect.changes.extend(noted);
         if effect.changes.is_empty() && call.given_effect.is_none() && !surface.adopted {
             // Nothing to do, nothing to commit.
-            return Ok(receipt(goal.policy.goal_id.as_str(), tx.last_commit()?, now, effect.answer));
+            return Ok(receipt(
+                goal.policy.goal_id.as_str(),
+                tx.last_commit()?,
+                now,
+                effect.answer,
+            ));
         }
         let answer = receipt(goal.policy.goal_id.as_str(), commit, now, effect.answer);
         tx.apply(&effect.changes)?;
-        if call.spends && let Some(agent) = &actor {
+        if call.spends
+            && let Some(agent) = &actor
+        {
             note_standing_offer(goal, tx.as_mut(), agent, now)?;
         }
         tx.record(&self.record(call, &effect_id, commit, actor, now, &answer))?;
-        let touched = surface.adopted || surface.must_write || effect.changes.iter().any(|c| matches!(c, Change::PutTodo(_) | Change::FollowDangling));
+        let touched = surface.adopted
+            || surface.must_write
+            || effect
+                .changes
+                .iter()
+                .any(|c| matches!(c, Change::PutTodo(_) | Change::FollowDangling));
         self.land(goal, uid, tx, surface, touched, now)?;
         self.take_in_displaced(&mut open)?;
         Ok(answer)
     }
 
-    fn record(&self, call: &Call<'_>, effect_id: &EffectId, n: u64, agent: Option<AgentId>, at: Instant, answer: &Value) -> CommitRecord {
+    fn record(
+        &self,
+        call: &Call<'_>,
+        effect_id: &EffectId,
+        n: u64,
+        agent: Option<AgentId>,
+        at: Instant,
+        answer: &Value,
+    ) -> CommitRecord {
         CommitRecord {
             n,
             effect_id: effect_id.clone(),
@@ -152,7 +178,11 @@ impl Kernel {
     }
 
     /// What a command would do, without doing it.
-    pub(super) fn preview(&self, at: &Addressed, run: impl FnOnce(&Scene<'_>) -> Result<Effect>) -> Result<Value> {
+    pub(super) fn preview(
+        &self,
+        at: &Addressed,
+        run: impl FnOnce(&Scene<'_>) -> Result<Effect>,
+    ) -> Result<Value> {
         let goal = self.goal(at.goal_id.as_deref())?;
         let snapshot = Snapshot::take(self, &goal, None)?;
         let now = self.now();
@@ -173,19 +203,27 @@ impl Kernel {
         // Rules 1 to 3 refuse before anything is imported or written.
         let agent = admission_request(&asked_goal.policy, request)?.agent;
         if agent.is_none() && !asked_goal.policy.roster.is_empty() {
-            return Ok(self.decide_now(at, &ShouldRunRequest { turn_instance_id: None, ..request.clone() }).1);
+            return Ok(self
+                .decide_now(at, &ShouldRunRequest { turn_instance_id: None, ..request.clone() })
+                .1);
         }
         let (goal, uid) = match self.with_store(asked_goal) {
             Ok(found) => found,
             // A project that cannot be imported is unhealthy: say so, bind nothing.
             Err(error) if super::is_health(&error) => {
-                return Ok(self.decide_now(at, &ShouldRunRequest { turn_instance_id: None, ..request.clone() }).1);
+                return Ok(self
+                    .decide_now(at, &ShouldRunRequest { turn_instance_id: None, ..request.clone() })
+                    .1);
             }
             Err(error) => return Err(error),
         };
         // Stop holds the registry lock alone; behind the shared lock the policy that is
         // decided on is the one that is in force (contract X8).
-        let _registry = FileLock::shared_if_possible(goal.registry.path(), &self.holder("turn.admit"), self.options.deadline)?;
+        let _registry = FileLock::shared_if_possible(
+            goal.registry.path(),
+            &self.holder("turn.admit"),
+            self.options.deadline,
+        )?;
         let current = Registry::read(goal.registry.path())?;
         let goal = if current.witness() == goal.registry.witness() {
             goal
@@ -212,7 +250,11 @@ impl Kernel {
         let scene = scene(tx.as_ref(), goal, now)?;
         turn::bound(&scene, &turn_id, agent.as_ref())?;
         let view = self.admission_view(goal, tx.as_ref(), &asked, &surface, now)?;
-        let situation = Situation { subject: Subject::Goal { policy: &goal.policy, view: &view }, request: &asked, now };
+        let situation = Situation {
+            subject: Subject::Goal { policy: &goal.policy, view: &view },
+            request: &asked,
+            now,
+        };
         let (decision, packet) = answer(&situation, goal.policy.goal_id.as_str());
         let minutes = packet
             .pointer("/scheduler_hint/next_check_minutes")
@@ -220,7 +262,8 @@ impl Kernel {
             .and_then(|m| u32::try_from(m).ok())
             .unwrap_or(0);
         let value = with_receipt(packet, &turn_id, "committed");
-        let effect = turn::admit(&scene, &turn_id, agent.as_ref(), &decision, value.clone(), minutes);
+        let effect =
+            turn::admit(&scene, &turn_id, agent.as_ref(), &decision, value.clone(), minutes);
         let commit = scene.commit;
         tx.apply(&effect.changes)?;
         tx.record(&CommitRecord {
@@ -239,7 +282,14 @@ impl Kernel {
         Ok(value)
     }
 
-    fn admission_view(&self, goal: &Goal, read: &dyn Read, asked: &AdmissionRequest, surface: &SurfaceNow, now: Instant) -> Result<View> {
+    fn admission_view(
+        &self,
+        goal: &Goal,
+        read: &dyn Read,
+        asked: &AdmissionRequest,
+        surface: &SurfaceNow,
+        now: Instant,
+    ) -> Result<View> {
         use crate::admission::Detail;
         let complete = asked.wants(Detail::AgentTodos) || asked.wants(Detail::UserTodos);
         let mut view = read.view(&ViewQuery { now, quota: goal.policy.quota, complete })?;
@@ -254,17 +304,28 @@ impl Kernel {
     }
 
     /// Takes hand edits into the transaction, as a commit of their own.
-    fn adopt(&self, goal: &Goal, uid: &GoalUid, tx: &mut dyn Transaction, editor: Option<&AgentId>, now: Instant) -> Result<SurfaceNow> {
+    fn adopt(
+        &self,
+        goal: &Goal,
+        uid: &GoalUid,
+        tx: &mut dyn Transaction,
+        editor: Option<&AgentId>,
+        now: Instant,
+    ) -> Result<SurfaceNow> {
         let looked = surface::look(goal, uid, tx);
         match looked {
             Ok(Surface::None) => Ok(SurfaceNow::default()),
             Ok(Surface::Clean) => Ok(SurfaceNow { clean: true, ..SurfaceNow::default() }),
-            Ok(Surface::Missing | Surface::Stale) => Ok(SurfaceNow { must_write: true, ..SurfaceNow::default() }),
+            Ok(Surface::Missing | Surface::Stale) => {
+                Ok(SurfaceNow { must_write: true, ..SurfaceNow::default() })
+            }
             Ok(Surface::Edited { base, bytes }) => {
                 self.adopt_edit(goal, tx, base.as_deref(), bytes, editor, now)
             }
             // A file that cannot be read is left alone; the store goes on without it.
-            Err(error) if super::is_health(&error) => Ok(SurfaceNow { problem: Some(error), ..SurfaceNow::default() }),
+            Err(error) if super::is_health(&error) => {
+                Ok(SurfaceNow { problem: Some(error), ..SurfaceNow::default() })
+            }
             Err(error) => Err(error),
         }
     }
@@ -310,10 +371,13 @@ impl Kernel {
         let mut changes: Vec<Change> = Vec::new();
         for put in &edits.adoption.put {
             if crate::state_file::is_provisional(&put.todo_id) {
-                return Err(Error::new(ErrorCode::Internal, "todo id").message("no free todo id was found"));
+                return Err(
+                    Error::new(ErrorCode::Internal, "todo id").message("no free todo id was found")
+                );
             }
             let old = edits.current.iter().find(|t| t.todo_id == put.todo_id);
-            if crate::command::todo::follows(put) && !old.is_some_and(crate::command::todo::follows) {
+            if crate::command::todo::follows(put) && !old.is_some_and(crate::command::todo::follows)
+            {
                 changes.push(Change::FollowDangling);
             }
             changes.push(Change::ClearStalls(put.todo_id.clone()));
@@ -331,14 +395,27 @@ impl Kernel {
             at: now,
             fixed_clock: self.fixed_clock(),
             body_digest: digest,
-            receipt: receipt(goal.policy.goal_id.as_str(), commit, now, answer.as_object().cloned().unwrap_or_default()),
+            receipt: receipt(
+                goal.policy.goal_id.as_str(),
+                commit,
+                now,
+                answer.as_object().cloned().unwrap_or_default(),
+            ),
         })?;
         state.adopted = true;
         Ok(state)
     }
 
     /// Commits, and writes the projection while it is still this writer's turn.
-    fn land(&self, goal: &Goal, uid: &GoalUid, mut tx: Box<dyn Transaction + '_>, surface: SurfaceNow, touched: bool, now: Instant) -> Result<()> {
+    fn land(
+        &self,
+        goal: &Goal,
+        uid: &GoalUid,
+        mut tx: Box<dyn Transaction + '_>,
+        surface: SurfaceNow,
+        touched: bool,
+        now: Instant,
+    ) -> Result<()> {
         let projection = if touched && surface.problem.is_none() && goal.state_path().is_some() {
             self.project(goal, uid, tx.as_ref(), &surface, now)?
         } else {
@@ -358,8 +435,17 @@ impl Kernel {
         Ok(())
     }
 
-    fn project(&self, goal: &Goal, uid: &GoalUid, read: &dyn Read, surface: &SurfaceNow, now: Instant) -> Result<Option<(Vec<u8>, Option<Vec<u8>>)>> {
-        let on_disk = |path: &std::path::Path| crate::file::read_bounded(path, snapshot::MAX_STATE_FILE, "state file");
+    fn project(
+        &self,
+        goal: &Goal,
+        uid: &GoalUid,
+        read: &dyn Read,
+        surface: &SurfaceNow,
+        now: Instant,
+    ) -> Result<Option<(Vec<u8>, Option<Vec<u8>>)>> {
+        let on_disk = |path: &std::path::Path| {
+            crate::file::read_bounded(path, snapshot::MAX_STATE_FILE, "state file")
+        };
         let (template, expected) = match &surface.template {
             Some((document, bytes)) => (document.clone(), Some(bytes.clone())),
             None => {
@@ -369,7 +455,8 @@ impl Kernel {
                 };
                 // What was last written is the template when the file itself is stale.
                 let base = on_disk(&goal.base_path(uid))?.filter(|b| !b.is_empty());
-                let source = if surface.clean { bytes.as_ref() } else { base.as_ref().or(bytes.as_ref()) };
+                let source =
+                    if surface.clean { bytes.as_ref() } else { base.as_ref().or(bytes.as_ref()) };
                 match source {
                     Some(source) => (Document::parse(source)?, bytes),
                     None => (surface::fresh_template(goal, now)?, bytes),
@@ -385,12 +472,26 @@ impl Kernel {
 
     /// Edits that somebody made between our reading and our writing of the state file lie
     /// in the displaced text: put back beside the store, they are taken in next.
-    fn keep_displaced(&self, goal: &Goal, uid: &GoalUid, displaced: &[u8], expected: Option<&[u8]>) {
+    fn keep_displaced(
+        &self,
+        goal: &Goal,
+        uid: &GoalUid,
+        displaced: &[u8],
+        expected: Option<&[u8]>,
+    ) {
         let folder = goal.folder(uid);
         if let Some(expected) = expected {
-            let _ = crate::file::replace(&folder.join("displaced.base"), expected, crate::file::Durability::Synced);
+            let _ = crate::file::replace(
+                &folder.join("displaced.base"),
+                expected,
+                crate::file::Durability::Synced,
+            );
         }
-        let _ = crate::file::replace(&folder.join("displaced.md"), displaced, crate::file::Durability::Synced);
+        let _ = crate::file::replace(
+            &folder.join("displaced.md"),
+            displaced,
+            crate::file::Durability::Synced,
+        );
     }
 
     /// Takes in what a projection displaced, now or (after a crash) at the next write.
@@ -398,14 +499,21 @@ impl Kernel {
         for _ in 0..MAX_ROUNDS {
             let folder = open.goal.folder(&open.uid);
             let (edited, base) = (folder.join("displaced.md"), folder.join("displaced.base"));
-            let Some(bytes) = crate::file::read_bounded(&edited, snapshot::MAX_STATE_FILE, "displaced state file")? else {
+            let Some(bytes) = crate::file::read_bounded(
+                &edited,
+                snapshot::MAX_STATE_FILE,
+                "displaced state file",
+            )?
+            else {
                 return Ok(());
             };
-            let base_bytes = crate::file::read_bounded(&base, snapshot::MAX_STATE_FILE, "displaced state file")?;
+            let base_bytes =
+                crate::file::read_bounded(&base, snapshot::MAX_STATE_FILE, "displaced state file")?;
             let Open { goal, uid, store } = &mut *open;
             let now = self.now();
             let mut tx = store.begin("state_file.adopt")?;
-            let mut state = self.adopt_edit(goal, tx.as_mut(), base_bytes.as_deref(), bytes, None, now)?;
+            let mut state =
+                self.adopt_edit(goal, tx.as_mut(), base_bytes.as_deref(), bytes, None, now)?;
             // Project onto what the file is now, not onto the text it displaced.
             state.template = None;
             let touched = state.adopted;
@@ -432,7 +540,11 @@ impl Kernel {
     ) -> Result<Value> {
         let (goal, uid) = self.with_store(self.goal(call.goal)?)?;
         let id = goal.policy.goal_id.clone();
-        let mut change = crate::registry::begin_change(goal.registry.path(), &self.holder(call.verb), self.options.deadline)?;
+        let mut change = crate::registry::begin_change(
+            goal.registry.path(),
+            &self.holder(call.verb),
+            self.options.deadline,
+        )?;
         let index = change.registry().locate(&id)?;
         let effect_id = call.effect()?;
         let now = self.now();
@@ -498,8 +610,10 @@ fn scene<'a>(read: &'a dyn Read, goal: &'a Goal, now: Instant) -> Result<Scene<'
 fn replay(done: &CommitRecord, digest: &str, effect_id: &EffectId) -> Result<Value> {
     if done.body_digest != digest {
         let shown = effect_id.as_str().strip_prefix("caller|").unwrap_or("of this turn");
-        return Err(Error::new(ErrorCode::EffectConflict, "effect_id")
-            .message(format!("effect id {shown} was used in commit {} with another body", done.n)));
+        return Err(Error::new(ErrorCode::EffectConflict, "effect_id").message(format!(
+            "effect id {shown} was used in commit {} with another body",
+            done.n
+        )));
     }
     let mut value = done.receipt.clone();
     if let Some(map) = value.as_object_mut() {
@@ -543,7 +657,12 @@ fn view_for(scene: &Scene<'_>) -> Result<View> {
     scene.read.view(&query)
 }
 
-fn standing_offer(policy: &crate::model::GoalPolicy, view: &View, agent: &AgentId, now: Instant) -> Option<crate::admission::offer::Offer> {
+fn standing_offer(
+    policy: &crate::model::GoalPolicy,
+    view: &View,
+    agent: &AgentId,
+    now: Instant,
+) -> Option<crate::admission::offer::Offer> {
     let asked = AdmissionRequest { agent: Some(agent.clone()), ..AdmissionRequest::default() };
     let situation = Situation { subject: Subject::Goal { policy, view }, request: &asked, now };
     crate::admission::decide(&situation).verdict.offer
@@ -555,14 +674,21 @@ fn standing_offer(policy: &crate::model::GoalPolicy, view: &View, agent: &AgentI
 /// spend only closes the turn before, so it notes and never counts.
 fn note_offer(scene: &Scene<'_>, agent: &AgentId, spends: bool) -> Result<Vec<Change>> {
     let view = view_for(scene)?;
-    let Some(offer) = standing_offer(scene.policy, &view, agent, scene.now) else { return Ok(Vec::new()) };
+    let Some(offer) = standing_offer(scene.policy, &view, agent, scene.now) else {
+        return Ok(Vec::new());
+    };
     let noted = offer.noted(&view, Some(agent)).is_some();
     let state = if noted && !spends { AttemptState::Attempted } else { AttemptState::Offered };
     Ok(vec![Change::PutAttempt(offer.record(Some(agent), state, scene.now, None))])
 }
 
 /// After a spend: the offer that the next poll will see is noted.
-fn note_standing_offer(goal: &Goal, tx: &mut dyn Transaction, agent: &AgentId, now: Instant) -> Result<()> {
+fn note_standing_offer(
+    goal: &Goal,
+    tx: &mut dyn Transaction,
+    agent: &AgentId,
+    now: Instant,
+) -> Result<()> {
     let query = ViewQuery { now, quota: goal.policy.quota, complete: false };
     let view = tx.view(&query)?;
     if !goal.policy.roster.contains(agent) {
@@ -570,7 +696,12 @@ fn note_standing_offer(goal: &Goal, tx: &mut dyn Transaction, agent: &AgentId, n
     }
     match standing_offer(&goal.policy, &view, agent, now) {
         Some(offer) if offer.noted(&view, Some(agent)).is_none() => {
-            tx.apply(&[Change::PutAttempt(offer.record(Some(agent), AttemptState::Offered, now, None))])
+            tx.apply(&[Change::PutAttempt(offer.record(
+                Some(agent),
+                AttemptState::Offered,
+                now,
+                None,
+            ))])
         }
         _ => Ok(()),
     }

@@ -24,8 +24,7 @@ pub fn is_hidden(c: char) -> bool {
 fn invalid(kind: &'static str, given: &str, why: &str) -> Error {
     // The given text is shown escaped and cut: an identifier may carry anything.
     let shown: String = given.chars().take(40).flat_map(char::escape_default).collect();
-    Error::new(ErrorCode::IdInvalid, kind)
-        .message(format!("{kind} \"{shown}\" {why}"))
+    Error::new(ErrorCode::IdInvalid, kind).message(format!("{kind} \"{shown}\" {why}"))
 }
 
 macro_rules! id_type {
@@ -107,9 +106,8 @@ impl GoalId {
         if !canonical.chars().next().is_some_and(char::is_alphanumeric) {
             return bad("must begin with a letter or a digit");
         }
-        if let Some(c) = canonical
-            .chars()
-            .find(|c| !(c.is_alphanumeric() || matches!(c, '.' | '_' | ':' | '-')))
+        if let Some(c) =
+            canonical.chars().find(|c| !(c.is_alphanumeric() || matches!(c, '.' | '_' | ':' | '-')))
         {
             return bad(&format!("may not contain {c:?}"));
         }
@@ -141,11 +139,14 @@ impl AgentId {
         if first && rest && canonical.len() <= 80 {
             Ok(Self(canonical))
         } else {
-            Err(Error { code: ErrorCode::AgentIdInvalid, ..invalid(
-                "agent id",
-                text,
-                "must begin with a letter a to z, then letters, digits and _ . : @ -, at most 80 in all",
-            ) })
+            Err(Error {
+                code: ErrorCode::AgentIdInvalid,
+                ..invalid(
+                    "agent id",
+                    text,
+                    "must begin with a letter a to z, then letters, digits and _ . : @ -, at most 80 in all",
+                )
+            })
         }
     }
 }
@@ -156,9 +157,9 @@ impl TodoId {
         let canonical = text.trim().to_ascii_lowercase();
         let body = canonical.strip_prefix("todo_").unwrap_or_default();
         let ok = (3..=64).contains(&body.len())
-            && body.chars().all(|c| {
-                c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '_' | '-')
-            });
+            && body
+                .chars()
+                .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '_' | '-'));
         if ok {
             Ok(Self(canonical))
         } else {
@@ -178,7 +179,9 @@ fn token(kind: &'static str, text: &str, max: usize) -> Result<String, Error> {
         Err(invalid(
             kind,
             text,
-            &format!("must begin with a letter or digit, then letters, digits and . _ : - /, at most {max} in all"),
+            &format!(
+                "must begin with a letter or digit, then letters, digits and . _ : - /, at most {max} in all"
+            ),
         ))
     }
 }
@@ -235,8 +238,23 @@ mod tests {
     #[test]
     fn goal_ids_are_one_segment_and_folded() {
         assert_eq!(GoalId::parse(" Demo ").unwrap().as_str(), "demo");
-        assert_eq!(GoalId::parse("e\u{301}t\u{e9}").unwrap(), GoalId::parse("\u{e9}te\u{301}").unwrap());
-        for bad in ["", "..", "a/../b", "..%2f", "C:\\x", "a\0b", "con", "nul.txt", "trail.", "\u{202e}abc", "a b"] {
+        assert_eq!(
+            GoalId::parse("e\u{301}t\u{e9}").unwrap(),
+            GoalId::parse("\u{e9}te\u{301}").unwrap()
+        );
+        for bad in [
+            "",
+            "..",
+            "a/../b",
+            "..%2f",
+            "C:\\x",
+            "a\0b",
+            "con",
+            "nul.txt",
+            "trail.",
+            "\u{202e}abc",
+            "a b",
+        ] {
             assert!(GoalId::parse(bad).is_err(), "{bad:?}");
         }
         assert!(GoalId::parse(&"x".repeat(300)).is_err());

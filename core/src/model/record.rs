@@ -393,7 +393,12 @@ pub struct Finding {
 impl Finding {
     /// A finding of `code` about `about`.
     pub fn new(code: &str, about: impl Into<String>, message: impl Into<String>) -> Self {
-        Self { code: code.to_owned(), about: about.into(), message: message.into(), next_command: None }
+        Self {
+            code: code.to_owned(),
+            about: about.into(),
+            message: message.into(),
+            next_command: None,
+        }
     }
 
     /// With the command that mends it.

@@ -167,8 +167,15 @@ pub fn canonical_capability(text: &str) -> String {
 pub struct DecisionScope(String);
 
 impl DecisionScope {
-    const KINDS: [&'static str; 7] =
-        ["private_read", "write_scope", "resource", "production", "public_claim", "direction", "other"];
+    const KINDS: [&'static str; 7] = [
+        "private_read",
+        "write_scope",
+        "resource",
+        "production",
+        "public_claim",
+        "direction",
+        "other",
+    ];
     const GRANULARITIES: [&'static str; 5] = ["action", "lane", "goal", "project", "global"];
 
     /// Reads a well-formed scope.
@@ -373,7 +380,13 @@ const WRITE_KINDS: [&str; 5] = ["fix", "implement", "rebuild", "repair", "writeb
 
 impl Todo {
     /// A new open todo with nothing but identity, role, class, position and text.
-    pub fn new(todo_id: TodoId, role: Role, task_class: TaskClass, order: i64, text: impl Into<String>) -> Self {
+    pub fn new(
+        todo_id: TodoId,
+        role: Role,
+        task_class: TaskClass,
+        order: i64,
+        text: impl Into<String>,
+    ) -> Self {
         Self {
             todo_id,
             role,
@@ -519,8 +532,15 @@ mod tests {
 
     #[test]
     fn a_write_is_its_word_or_its_first_part() {
-        let mut todo = Todo::new(TodoId::trusted("todo_abc"), Role::Agent, TaskClass::Advancement, 0, "x");
-        for (kind, write) in [("implement", true), ("implement_parser", true), ("fix-it", true), ("prefix", false), ("fixture", false)] {
+        let mut todo =
+            Todo::new(TodoId::trusted("todo_abc"), Role::Agent, TaskClass::Advancement, 0, "x");
+        for (kind, write) in [
+            ("implement", true),
+            ("implement_parser", true),
+            ("fix-it", true),
+            ("prefix", false),
+            ("fixture", false),
+        ] {
             todo.action_kind = Some(kind.into());
             assert_eq!(todo.is_write_action(), write, "{kind}");
         }

@@ -91,7 +91,11 @@ pub fn leaves_at(policy: &QuotaPolicy, at: Instant) -> Instant {
     let end = at.plus_micros(i64::from(policy.window_hours).saturating_mul(MICROS_PER_HOUR));
     // The window includes its end, so the spend leaves just after it; whole seconds
     // keep the instant readable and are never early.
-    Instant::from_micros((end.micros().div_euclid(MICROS_PER_SECOND)).saturating_add(1).saturating_mul(MICROS_PER_SECOND))
+    Instant::from_micros(
+        (end.micros().div_euclid(MICROS_PER_SECOND))
+            .saturating_add(1)
+            .saturating_mul(MICROS_PER_SECOND),
+    )
 }
 
 #[cfg(test)]
@@ -110,8 +114,17 @@ mod tests {
     #[test]
     fn both_ends_of_the_window_count_and_the_future_counts() {
         let now = at("2026-11-29T20:00:00Z");
-        let spends = [at("2026-11-29T19:00:00Z"), at("2026-11-29T18:59:59.999999Z"), at("2026-11-29T21:00:00Z")];
-        let figures = WindowUse::by_scan(&policy(1, 10), now, spends.iter().map(|a| (*a, 1)), std::iter::empty());
+        let spends = [
+            at("2026-11-29T19:00:00Z"),
+            at("2026-11-29T18:59:59.999999Z"),
+            at("2026-11-29T21:00:00Z"),
+        ];
+        let figures = WindowUse::by_scan(
+            &policy(1, 10),
+            now,
+            spends.iter().map(|a| (*a, 1)),
+            std::iter::empty(),
+        );
         assert_eq!(figures.spent, 2);
         assert_eq!(figures.next_free_at, None);
     }
@@ -119,14 +132,20 @@ mod tests {
     #[test]
     fn a_full_window_names_the_instant_at_which_enough_has_left() {
         let now = at("2026-11-29T20:00:00Z");
-        let spends = [("2026-11-29T19:10:00Z", 1), ("2026-11-29T19:20:00Z", 3), ("2026-11-29T19:30:00Z", 1)];
+        let spends =
+            [("2026-11-29T19:10:00Z", 1), ("2026-11-29T19:20:00Z", 3), ("2026-11-29T19:30:00Z", 1)];
         let spends = spends.iter().map(|(t, n)| (at(t), *n));
         let figures = WindowUse::by_scan(&policy(1, 3), now, spends.clone(), std::iter::empty());
         assert_eq!(figures.next_free_at, Some(at("2026-11-29T20:20:01Z")));
         let later = figures.next_free_at.unwrap();
         let then = WindowUse::by_scan(&policy(1, 3), later, spends.clone(), std::iter::empty());
         assert!(then.has_free_slot(&policy(1, 3)));
-        let before = WindowUse::by_scan(&policy(1, 3), later.plus_micros(-MICROS_PER_SECOND), spends, std::iter::empty());
+        let before = WindowUse::by_scan(
+            &policy(1, 3),
+            later.plus_micros(-MICROS_PER_SECOND),
+            spends,
+            std::iter::empty(),
+        );
         assert!(!before.has_free_slot(&policy(1, 3)));
     }
 
@@ -134,7 +153,8 @@ mod tests {
     fn reservations_hold_slots_until_they_end() {
         let now = at("2026-11-29T20:00:00Z");
         let until = at("2026-11-29T20:30:00Z");
-        let figures = WindowUse::by_scan(&policy(1, 1), now, std::iter::empty(), [(until, 1)].into_iter());
+        let figures =
+            WindowUse::by_scan(&policy(1, 1), now, std::iter::empty(), [(until, 1)].into_iter());
         assert_eq!((figures.reserved, figures.next_free_at), (1, Some(until)));
     }
 }

@@ -68,12 +68,7 @@ pub fn begin_change_as(
         .map_err(|error| about(error, role))?;
     let registry = Registry::read_as(path, role)?;
     let unchanged = registry.render()?;
-    Ok(Change {
-        registry,
-        target,
-        unchanged,
-        lock,
-    })
+    Ok(Change { registry, target, unchanged, lock })
 }
 
 /// Applies `f` to the registry at `path` and writes it when that changed anything.
@@ -105,15 +100,8 @@ impl Change {
     pub fn render(&self) -> Result<Rendered> {
         let bytes = self.registry.render()?;
         let before = self.registry.witness().to_owned();
-        let after = if bytes == self.unchanged {
-            before.clone()
-        } else {
-            sha256_hex(&bytes)
-        };
-        Ok(Rendered {
-            bytes,
-            witnesses: Witnesses { before, after },
-        })
+        let after = if bytes == self.unchanged { before.clone() } else { sha256_hex(&bytes) };
+        Ok(Rendered { bytes, witnesses: Witnesses { before, after } })
     }
 
     /// Writes the change, if there is one, synced to the disk.
@@ -171,32 +159,21 @@ mod tests {
     fn unknown_fields_order_mode_and_link_survive_a_change() {
         let dir = tempfile::tempdir().unwrap();
         let real = dir.path().join("real.json");
-        fs::write(
-            &real,
-            r#"{"zeta":{"b":1,"a":"é"},"goals":[{"new_field":[1],"id":"g"}]}"#,
-        )
-        .unwrap();
+        fs::write(&real, r#"{"zeta":{"b":1,"a":"é"},"goals":[{"new_field":[1],"id":"g"}]}"#)
+            .unwrap();
         fs::set_permissions(&real, fs::Permissions::from_mode(0o640)).unwrap();
         let link = dir.path().join("registry.json");
         symlink("real.json", &link).unwrap();
-        let (_, witnesses) = change(&link, &HolderNote::default(), LATE, |r| {
-            set(r, "last", json!(1))
-        })
-        .unwrap();
+        let (_, witnesses) =
+            change(&link, &HolderNote::default(), LATE, |r| set(r, "last", json!(1))).unwrap();
         assert!(witnesses.differ());
         let text = fs::read_to_string(&real).unwrap();
         assert_eq!(sha256_hex(text.as_bytes()), witnesses.after);
         let expected =
             json!({"zeta":{"b":1,"a":"é"},"goals":[{"new_field":[1],"id":"g"}],"last":1});
-        assert_eq!(
-            text,
-            serde_json::to_string_pretty(&expected).unwrap() + "\n"
-        );
+        assert_eq!(text, serde_json::to_string_pretty(&expected).unwrap() + "\n");
         assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
-        assert_eq!(
-            fs::metadata(&real).unwrap().permissions().mode() & 0o777,
-            0o640
-        );
+        assert_eq!(fs::metadata(&real).unwrap().permissions().mode() & 0o777, 0o640);
     }
 
     #[test]
@@ -222,10 +199,7 @@ mod tests {
         let path = dir.path().join("registry.json");
         for damaged in [&b""[..], b"{\"goals\":[", b"[]", b"\xff"] {
             fs::write(&path, damaged).unwrap();
-            change(&path, &HolderNote::default(), LATE, |r| {
-                set(r, "x", json!(1))
-            })
-            .unwrap_err();
+            change(&path, &HolderNote::default(), LATE, |r| set(r, "x", json!(1))).unwrap_err();
             assert_eq!(fs::read(&path).unwrap(), damaged);
         }
     }
@@ -240,9 +214,7 @@ mod tests {
                 std::thread::spawn(move || {
                     for n in 0..15 {
                         change(&path, &HolderNote::default(), LATE, |registry| {
-                            registry
-                                .goals_mut()?
-                                .push(json!({ "id": format!("g{who}-{n}") }));
+                            registry.goals_mut()?.push(json!({ "id": format!("g{who}-{n}") }));
                             Ok(())
                         })
                         .unwrap();
@@ -250,9 +222,7 @@ mod tests {
                 })
             })
             .collect();
-        threads
-            .into_iter()
-            .for_each(|thread| thread.join().unwrap());
+        threads.into_iter().for_each(|thread| thread.join().unwrap());
         assert_eq!(Registry::read(&path).unwrap().goals().len(), 60);
     }
 
@@ -280,10 +250,7 @@ mod tests {
         let mut change = begin_change(&path, &HolderNote::default(), LATE).unwrap();
         set(change.registry_mut(), "x", json!(1)).unwrap();
         fs::write(&path, "{\"theirs\":1}").unwrap();
-        assert_eq!(
-            change.commit().unwrap_err().code,
-            ErrorCode::RegistryChanged
-        );
+        assert_eq!(change.commit().unwrap_err().code, ErrorCode::RegistryChanged);
         assert_eq!(fs::read_to_string(&path).unwrap(), "{\"theirs\":1}");
     }
 }

@@ -107,10 +107,7 @@ impl Registry {
 
     /// The goal entries in file order.
     pub fn goals(&self) -> &[Value] {
-        self.root
-            .get("goals")
-            .and_then(Value::as_array)
-            .map_or(&[], Vec::as_slice)
+        self.root.get("goals").and_then(Value::as_array).map_or(&[], Vec::as_slice)
     }
 
     /// The goal entries, to change; an empty list is made where there was none.
@@ -207,9 +204,7 @@ impl Registry {
 
     /// Sets `updated_at`, and the schema version of a registry that has none.
     pub fn stamp(&mut self, now: Instant) {
-        self.root
-            .entry("schema_version")
-            .or_insert_with(|| json!("0.1"));
+        self.root.entry("schema_version").or_insert_with(|| json!("0.1"));
         self.root.insert("updated_at".into(), json!(now));
     }
 
@@ -235,10 +230,7 @@ pub fn entry_digest(entry: &Value) -> String {
 
 /// The id of an entry that has one.
 pub fn entry_id(entry: &Value) -> Option<&str> {
-    entry
-        .get("id")
-        .and_then(Value::as_str)
-        .filter(|id| !id.trim().is_empty())
+    entry.get("id").and_then(Value::as_str).filter(|id| !id.trim().is_empty())
 }
 
 /// Whether `entry` is of `goal`.
@@ -257,10 +249,7 @@ pub fn is_goal(entry: &Value, goal: &GoalId) -> bool {
 
 /// Text of a field, when present and not empty.
 pub(super) fn text_field<'a>(map: &'a Map<String, Value>, key: &str) -> Option<&'a str> {
-    map.get(key)
-        .and_then(Value::as_str)
-        .map(str::trim)
-        .filter(|text| !text.is_empty())
+    map.get(key).and_then(Value::as_str).map(str::trim).filter(|text| !text.is_empty())
 }
 
 /// Text from a file, fit for a message.
@@ -269,11 +258,8 @@ pub(super) fn shown(text: &str) -> String {
         .take(40)
         .flat_map(|c| {
             let plain = c.is_alphanumeric() || matches!(c, ' ' | '.' | '_' | ':' | '-');
-            let (plain, escaped) = if plain {
-                (Some(c), None)
-            } else {
-                (None, Some(c.escape_default()))
-            };
+            let (plain, escaped) =
+                if plain { (Some(c), None) } else { (None, Some(c.escape_default())) };
             plain.into_iter().chain(escaped.into_iter().flatten())
         })
         .collect()
@@ -281,14 +267,10 @@ pub(super) fn shown(text: &str) -> String {
 
 fn parse(bytes: &[u8], role: &'static str, path: &Path) -> Result<Map<String, Value>> {
     let invalid = |sentence: String| {
-        Error::new(ErrorCode::RegistryInvalidJson, role)
-            .message(sentence)
-            .detail(path.display())
+        Error::new(ErrorCode::RegistryInvalidJson, role).message(sentence).detail(path.display())
     };
     let shape = |sentence: String| {
-        Error::new(ErrorCode::RegistryShape, role)
-            .message(sentence)
-            .detail(path.display())
+        Error::new(ErrorCode::RegistryShape, role).message(sentence).detail(path.display())
     };
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     if bytes.is_empty() {
@@ -342,16 +324,10 @@ mod tests {
         ] {
             let error = read(bytes).unwrap_err();
             assert_eq!(error.code, code, "{bytes:?}");
-            assert!(
-                !error.to_json().to_string().contains('/'),
-                "a path in {error:?}"
-            );
+            assert!(!error.to_json().to_string().contains('/'), "a path in {error:?}");
         }
         let dir = tempfile::tempdir().unwrap();
-        assert_eq!(
-            Registry::read(dir.path()).unwrap_err().code,
-            ErrorCode::RegistryIo
-        );
+        assert_eq!(Registry::read(dir.path()).unwrap_err().code, ErrorCode::RegistryIo);
         let missing = Registry::read(&dir.path().join("none")).unwrap();
         assert!(!missing.exists() && missing.goals().is_empty());
     }
@@ -375,34 +351,21 @@ mod tests {
         assert_eq!(registry.find(&id("e\u{301}te\u{301}")), Lookup::Found(3));
         assert_eq!(registry.find(&id("a")), Lookup::Duplicated);
         assert_eq!(registry.find(&GoalId::trusted("odd id")), Lookup::Found(6));
-        assert_eq!(
-            registry.locate(&id("none")).unwrap_err().code,
-            ErrorCode::GoalUnknown
-        );
+        assert_eq!(registry.locate(&id("none")).unwrap_err().code, ErrorCode::GoalUnknown);
     }
 
     #[test]
     fn the_only_goal_is_taken_and_several_are_listed() {
         assert_eq!(
-            read(b"{\"goals\":[{\"id\":\"One\"}]}")
-                .unwrap()
-                .only_goal()
-                .unwrap(),
+            read(b"{\"goals\":[{\"id\":\"One\"}]}").unwrap().only_goal().unwrap(),
             id("one")
         );
-        assert_eq!(
-            read(b"{}").unwrap().only_goal().unwrap_err().code,
-            ErrorCode::GoalUnknown
-        );
+        assert_eq!(read(b"{}").unwrap().only_goal().unwrap_err().code, ErrorCode::GoalUnknown);
         let goals: Vec<_> = (0..12).map(|n| json!({ "id": format!("g{n}") })).collect();
         let text = json!({ "goals": goals }).to_string();
         let error = read(text.as_bytes()).unwrap().only_goal().unwrap_err();
         assert_eq!(error.code, ErrorCode::GoalRequired);
-        assert!(
-            error.text().ends_with("g8, g9 and 2 more"),
-            "{}",
-            error.text()
-        );
+        assert!(error.text().ends_with("g8, g9 and 2 more"), "{}", error.text());
     }
 
     #[test]

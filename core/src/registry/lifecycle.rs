@@ -75,24 +75,14 @@ pub fn create_entry(spec: &GoalSpec) -> Value {
     if let Some(name) = &spec.display_name {
         put("display_name", json!(name));
     }
-    put(
-        "domain",
-        json!(
-            spec.domain
-                .as_deref()
-                .unwrap_or("project-goal-control-plane")
-        ),
-    );
+    put("domain", json!(spec.domain.as_deref().unwrap_or("project-goal-control-plane")));
     put("status", json!("active"));
     put("role", json!("controller"));
     put("parent_goal_id", Value::Null);
     put("repo", json!(spec.repo));
     put("state_file", json!(spec.state_file));
     put("authority_sources", json!([]));
-    put(
-        "adapter",
-        json!({"kind": "generic_project_goal_v0", "status": "connected"}),
-    );
+    put("adapter", json!({"kind": "generic_project_goal_v0", "status": "connected"}));
     put(
         "spawn_policy",
         json!({"mode": "default", "allowed": false, "max_children": 3, "allowed_domains": []}),
@@ -200,11 +190,7 @@ fn transition(
         Err(_) => "unknown",
     };
     if before == after {
-        return Ok(Transition {
-            before,
-            after,
-            changed: false,
-        });
+        return Ok(Transition { before, after, changed: false });
     }
     // Fields of the object that we do not know stay; a stop's reason ends with it.
     let mut written = match entry.get_mut("activation").map(Value::take) {
@@ -220,17 +206,11 @@ fn transition(
     };
     entry.insert("activation".into(), Value::Object(written));
     entry.shift_remove("activation_state");
-    Ok(Transition {
-        before,
-        after,
-        changed: true,
-    })
+    Ok(Transition { before, after, changed: true })
 }
 
 fn object(entry: &mut Value) -> Result<&mut Map<String, Value>> {
-    entry
-        .as_object_mut()
-        .ok_or_else(|| shape("a goal entry of the registry is not an object"))
+    entry.as_object_mut().ok_or_else(|| shape("a goal entry of the registry is not an object"))
 }
 
 fn shape(sentence: &str) -> Error {
@@ -312,10 +292,7 @@ mod tests {
             state_file: "GOAL.md".into(),
             agents: vec![AgentId::trusted("a")],
             write_scope: vec![],
-            quota: QuotaSpec {
-                compute: Some(0.5),
-                ..QuotaSpec::default()
-            },
+            quota: QuotaSpec { compute: Some(0.5), ..QuotaSpec::default() },
             now: now(),
         }
     }
@@ -331,10 +308,7 @@ mod tests {
         assert!(!policy.is_stopped());
         let keys: Vec<_> = entry.as_object().unwrap().keys().take(4).cloned().collect();
         assert_eq!(keys, ["id", "domain", "status", "role"]);
-        assert_eq!(
-            entry["store"],
-            json!({"schema": 1, "since": "2026-11-29T20:57:33Z"})
-        );
+        assert_eq!(entry["store"], json!({"schema": 1, "since": "2026-11-29T20:57:33Z"}));
     }
 
     #[test]
@@ -385,10 +359,7 @@ mod tests {
         assert!(register_agents(&mut entry, &ids).unwrap().is_empty());
         assert_eq!(entry, before);
         let mut odd = json!({"id": "g", "coordination": []});
-        assert_eq!(
-            register_agents(&mut odd, &ids).unwrap_err().code,
-            ErrorCode::RegistryShape
-        );
+        assert_eq!(register_agents(&mut odd, &ids).unwrap_err().code, ErrorCode::RegistryShape);
     }
 
     #[test]

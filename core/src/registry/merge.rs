@@ -67,14 +67,8 @@ pub fn transform(
     let authority = entry.shift_remove("authority_registry");
     entry.insert("source_registry".into(), json!(source_registry));
     entry.insert("synced_at".into(), json!(now));
-    entry.insert(
-        "authority_source_count".into(),
-        json!(sources.as_ref().map_or(0, length)),
-    );
-    entry.insert(
-        "authority_registry".into(),
-        authority_counters(authority.as_ref()),
-    );
+    entry.insert("authority_source_count".into(), json!(sources.as_ref().map_or(0, length)));
+    entry.insert("authority_registry".into(), authority_counters(authority.as_ref()));
     entry
 }
 
@@ -90,11 +84,8 @@ pub fn merge(
 ) -> Result<Vec<(GoalId, Action)>> {
     let mut actions = Vec::new();
     for Incoming { goal, entry } in incoming {
-        let present: Vec<&Map<String, Value>> = goals
-            .iter()
-            .filter(|item| is_goal(item, &goal))
-            .filter_map(Value::as_object)
-            .collect();
+        let present: Vec<&Map<String, Value>> =
+            goals.iter().filter(|item| is_goal(item, &goal)).filter_map(Value::as_object).collect();
         let differing = present
             .iter()
             .map(|existing| route_difference(existing, &entry))
@@ -141,16 +132,11 @@ pub fn carry_projects(
         .filter_map(|goal| goal.as_object())
         .filter_map(|goal| text_field(goal, "project_id"));
     for project in named {
-        let Some(record) = records(source)
-            .iter()
-            .find(|record| is_project(record, project))
-        else {
-            return Err(
-                Error::new(ErrorCode::RegistryShape, "projects").message(format!(
-                    "project \"{}\" of a goal has no record in the registry",
-                    shown(project)
-                )),
-            );
+        let Some(record) = records(source).iter().find(|record| is_project(record, project)) else {
+            return Err(Error::new(ErrorCode::RegistryShape, "projects").message(format!(
+                "project \"{}\" of a goal has no record in the registry",
+                shown(project)
+            )));
         };
         let shared = global
             .get("goals")
@@ -167,12 +153,10 @@ pub fn carry_projects(
         match kept.iter_mut().find(|present| is_project(present, project)) {
             Some(present) if present == record => continue,
             Some(_) if shared => {
-                return Err(
-                    Error::new(ErrorCode::RouteCollision, "projects").message(format!(
-                        "another project has a different record of project \"{}\"",
-                        shown(project)
-                    )),
-                );
+                return Err(Error::new(ErrorCode::RouteCollision, "projects").message(format!(
+                    "another project has a different record of project \"{}\"",
+                    shown(project)
+                )));
             }
             Some(present) => *present = record.clone(),
             None => kept.push(record.clone()),
@@ -189,13 +173,11 @@ fn with_attention(
     mut incoming: Map<String, Value>,
 ) -> Map<String, Value> {
     let clear = incoming.shift_remove("clear_attention_override");
-    let same_source = match (
-        text_field(existing, "source_registry"),
-        text_field(&incoming, "source_registry"),
-    ) {
-        (Some(a), Some(b)) => same_place(a, b),
-        _ => false,
-    };
+    let same_source =
+        match (text_field(existing, "source_registry"), text_field(&incoming, "source_registry")) {
+            (Some(a), Some(b)) => same_place(a, b),
+            _ => false,
+        };
     if clear.as_ref().is_some_and(is_set) || same_source {
         return incoming;
     }
@@ -209,12 +191,9 @@ fn with_attention(
             carried = true;
         }
     }
-    if let (true, Some(from)) = (
-        carried,
-        existing
-            .get("attention_override_synced_from")
-            .filter(|v| is_set(v)),
-    ) {
+    if let (true, Some(from)) =
+        (carried, existing.get("attention_override_synced_from").filter(|v| is_set(v)))
+    {
         incoming.insert("attention_override_synced_from".into(), from.clone());
     }
     incoming
@@ -228,12 +207,10 @@ fn route_difference(
     ROUTE
         .iter()
         .copied()
-        .filter(
-            |field| match (text_field(existing, field), text_field(incoming, field)) {
-                (Some(a), Some(b)) => !same_place(a, b),
-                _ => false,
-            },
-        )
+        .filter(|field| match (text_field(existing, field), text_field(incoming, field)) {
+            (Some(a), Some(b)) => !same_place(a, b),
+            _ => false,
+        })
         .collect()
 }
 
@@ -256,17 +233,9 @@ fn same_but_for_time(a: &Map<String, Value>, b: &Map<String, Value>) -> bool {
 /// Counters in place of the project's authority registry. The file that it may name is
 /// not opened: a projection must not depend on files of the project's working tree.
 fn authority_counters(authority: Option<&Value>) -> Value {
-    let count = |key: &str| {
-        authority
-            .and_then(|authority| authority.get(key))
-            .map_or(0, length)
-    };
+    let count = |key: &str| authority.and_then(|authority| authority.get(key)).map_or(0, length);
     let path = authority
-        .and_then(|authority| {
-            authority
-                .get("path")
-                .or(authority.is_string().then_some(authority))
-        })
+        .and_then(|authority| authority.get("path").or(authority.is_string().then_some(authority)))
         .and_then(Value::as_str);
     json!({
         "declared": authority.is_some_and(is_set),
@@ -299,18 +268,11 @@ fn is_set(value: &Value) -> bool {
 }
 
 fn records(registry: &Map<String, Value>) -> &[Value] {
-    registry
-        .get("projects")
-        .and_then(Value::as_array)
-        .map_or(&[], Vec::as_slice)
+    registry.get("projects").and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
 fn is_project(record: &Value, project: &str) -> bool {
-    record
-        .get("project_id")
-        .and_then(Value::as_str)
-        .map(str::trim)
-        == Some(project)
+    record.get("project_id").and_then(Value::as_str).map(str::trim) == Some(project)
 }
 
 /// The goal id under which a source entry is projected.
@@ -329,10 +291,7 @@ mod tests {
 
     fn run(existing: Value, incoming: Value, replace: bool) -> Result<(Value, Action)> {
         let mut goals = vec![existing];
-        let incoming = Incoming {
-            goal: GoalId::trusted("g"),
-            entry: map(incoming),
-        };
+        let incoming = Incoming { goal: GoalId::trusted("g"), entry: map(incoming) };
         let actions = merge(&mut goals, vec![incoming], replace)?;
         Ok((goals.last().unwrap().clone(), actions.first().unwrap().1))
     }
@@ -365,15 +324,9 @@ mod tests {
                 entry: map(json!({"id": "g", "n": n, "synced_at": n})),
             }]
         };
-        assert_eq!(
-            merge(&mut goals, incoming(1), false).unwrap()[0].1,
-            Action::Unchanged
-        );
+        assert_eq!(merge(&mut goals, incoming(1), false).unwrap()[0].1, Action::Unchanged);
         assert_eq!(goals[0]["id"], "g");
-        assert_eq!(
-            merge(&mut goals, incoming(2), false).unwrap()[0].1,
-            Action::Updated
-        );
+        assert_eq!(merge(&mut goals, incoming(2), false).unwrap()[0].1, Action::Updated);
         assert_eq!(goals[2], json!({"id": "g", "n": 2, "synced_at": 2}));
         assert_eq!(goals.len(), 3);
     }
@@ -416,27 +369,16 @@ mod tests {
     #[test]
     fn another_projects_goal_collides_in_each_route_field() {
         for field in ROUTE {
-            let error = run(
-                json!({"id": "G", *field: "/one"}),
-                json!({"id": "g", *field: "/two"}),
-                false,
-            )
-            .unwrap_err();
+            let error =
+                run(json!({"id": "G", *field: "/one"}), json!({"id": "g", *field: "/two"}), false)
+                    .unwrap_err();
             assert_eq!(error.code, ErrorCode::RouteCollision);
             assert!(error.text().contains(field) && !error.text().contains("/one"));
-            let (_, action) = run(
-                json!({"id": "g", *field: "/one"}),
-                json!({"id": "g", *field: "/two"}),
-                true,
-            )
-            .unwrap();
+            let (_, action) =
+                run(json!({"id": "g", *field: "/one"}), json!({"id": "g", *field: "/two"}), true)
+                    .unwrap();
             assert_eq!(action, Action::ReplacedRoute);
-            run(
-                json!({"id": "g", *field: ""}),
-                json!({"id": "g", *field: "/two"}),
-                false,
-            )
-            .unwrap();
+            run(json!({"id": "g", *field: ""}), json!({"id": "g", *field: "/two"}), false).unwrap();
         }
     }
 

@@ -12,16 +12,8 @@ pub const PROJECT_FOLDER: &str = ".loopx";
 pub fn project_root(registry: &Path) -> &Path {
     let folder = folder(registry);
     match folder.parent() {
-        Some(project)
-            if folder
-                .file_name()
-                .is_some_and(|name| name == PROJECT_FOLDER) =>
-        {
-            if project.as_os_str().is_empty() {
-                Path::new(".")
-            } else {
-                project
-            }
+        Some(project) if folder.file_name().is_some_and(|name| name == PROJECT_FOLDER) => {
+            if project.as_os_str().is_empty() { Path::new(".") } else { project }
         }
         _ => folder,
     }
@@ -65,18 +57,9 @@ mod tests {
 
     #[test]
     fn project_is_above_the_loopx_folder_or_the_folder_itself() {
-        assert_eq!(
-            project_root(Path::new("/p/.loopx/registry.json")),
-            Path::new("/p")
-        );
-        assert_eq!(
-            project_root(Path::new("/p/own/r.json")),
-            Path::new("/p/own")
-        );
-        assert_eq!(
-            project_root(Path::new(".loopx/registry.json")),
-            Path::new(".")
-        );
+        assert_eq!(project_root(Path::new("/p/.loopx/registry.json")), Path::new("/p"));
+        assert_eq!(project_root(Path::new("/p/own/r.json")), Path::new("/p/own"));
+        assert_eq!(project_root(Path::new(".loopx/registry.json")), Path::new("."));
     }
 
     #[test]

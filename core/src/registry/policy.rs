@@ -51,23 +51,14 @@ pub fn policy(entry: &Value) -> Result<GoalPolicy> {
     policy.work_modes = work_modes(map);
     policy.capabilities = capabilities(map);
     policy.write_scope = write_scope(map);
-    policy.worktree_required = is_true(
-        map,
-        &[
-            "workspace_guard_policy",
-            "peer_independent_worktree_required",
-        ],
-    );
+    policy.worktree_required =
+        is_true(map, &["workspace_guard_policy", "peer_independent_worktree_required"]);
     policy.quota = quota(map);
     policy.self_repair = SelfRepair {
         enabled: is_true(map, &["control_plane", "self_repair", "enabled"]),
         health_blocker: is_true(
             map,
-            &[
-                "control_plane",
-                "self_repair",
-                "allow_health_blocker_repair",
-            ],
+            &["control_plane", "self_repair", "allow_health_blocker_repair"],
         ),
     };
     policy.acceptance_gaps = acceptance_gaps(map);
@@ -82,24 +73,13 @@ pub fn policy(entry: &Value) -> Result<GoalPolicy> {
 pub fn roster(entry: &Map<String, Value>) -> Vec<AgentId> {
     let mut agents: Vec<AgentId> = Vec::new();
     let lists = [
-        entry
-            .get("coordination")
-            .and_then(|c| c.get("registered_agents")),
+        entry.get("coordination").and_then(|c| c.get("registered_agents")),
         entry.get("registered_agents"),
-        entry
-            .get("spawn_policy")
-            .and_then(|s| s.get("registered_agents")),
+        entry.get("spawn_policy").and_then(|s| s.get("registered_agents")),
     ];
-    for item in lists
-        .into_iter()
-        .flatten()
-        .filter_map(Value::as_array)
-        .flatten()
-    {
+    for item in lists.into_iter().flatten().filter_map(Value::as_array).flatten() {
         let name = item.as_str().or_else(|| {
-            ["id", "agent_id", "name"]
-                .iter()
-                .find_map(|key| item.get(key).and_then(Value::as_str))
+            ["id", "agent_id", "name"].iter().find_map(|key| item.get(key).and_then(Value::as_str))
         });
         if let Some(Ok(agent)) = name.map(AgentId::parse) {
             push_new(&mut agents, agent);
@@ -114,10 +94,7 @@ pub fn activation(entry: &Map<String, Value>) -> Result<bool, String> {
     let state = |value: &Value| match value.as_str() {
         Some("active") => Ok(false),
         Some("stopped") => Ok(true),
-        Some(other) => Err(format!(
-            "the activation state \"{}\" is unknown",
-            shown(other)
-        )),
+        Some(other) => Err(format!("the activation state \"{}\" is unknown", shown(other))),
         None => Err("the activation state is not text".to_owned()),
     };
     if let Some(flat) = entry.get("activation_state").filter(|flat| !flat.is_null()) {
@@ -158,11 +135,7 @@ fn work_modes(entry: &Map<String, Value>) -> BTreeMap<AgentId, WorkMode> {
 fn capabilities(entry: &Map<String, Value>) -> BTreeMap<Option<AgentId>, Vec<String>> {
     let mut granted: BTreeMap<Option<AgentId>, Vec<String>> = BTreeMap::new();
     let mut grant = |agent: Option<AgentId>, list: &Value| {
-        let texts = list
-            .as_array()
-            .into_iter()
-            .flatten()
-            .filter_map(Value::as_str);
+        let texts = list.as_array().into_iter().flatten().filter_map(Value::as_str);
         for capability in texts.map(canonical_capability).filter(|c| !c.is_empty()) {
             push_new(granted.entry(agent.clone()).or_default(), capability);
         }
@@ -180,9 +153,7 @@ fn capabilities(entry: &Map<String, Value>) -> BTreeMap<Option<AgentId>, Vec<Str
             }
         }
     }
-    let profiles = coordination
-        .and_then(|c| c.get("agent_profiles"))
-        .and_then(Value::as_object);
+    let profiles = coordination.and_then(|c| c.get("agent_profiles")).and_then(Value::as_object);
     for (agent, profile) in profiles.into_iter().flatten() {
         if let (Ok(agent), Some(list)) =
             (AgentId::parse(agent), profile.get("available_capabilities"))
@@ -203,15 +174,8 @@ fn write_scope(entry: &Map<String, Value>) -> Vec<String> {
         .flatten()
         .filter(|item| item.get("active") != Some(&Value::Bool(false)))
         .filter_map(|item| item.get("write_scope"));
-    let lists = coordination
-        .and_then(|c| c.get("write_scope"))
-        .into_iter()
-        .chain(checkpointed);
-    for scope in lists
-        .filter_map(Value::as_array)
-        .flatten()
-        .filter_map(Value::as_str)
-    {
+    let lists = coordination.and_then(|c| c.get("write_scope")).into_iter().chain(checkpointed);
+    for scope in lists.filter_map(Value::as_array).flatten().filter_map(Value::as_str) {
         let scope = scope.trim();
         if !scope.is_empty() {
             push_new(&mut scopes, scope.to_owned());
@@ -228,9 +192,7 @@ fn acceptance_gaps(entry: &Map<String, Value>) -> Vec<String> {
         .filter(|item| item.get("met") != Some(&Value::Bool(true)))
         .filter_map(|item| {
             item.as_str().or_else(|| {
-                ["text", "id"]
-                    .iter()
-                    .find_map(|key| item.get(key).and_then(Value::as_str))
+                ["text", "id"].iter().find_map(|key| item.get(key).and_then(Value::as_str))
             })
         })
         .map(str::trim)
@@ -254,17 +216,13 @@ fn push_new<T: PartialEq>(list: &mut Vec<T>, item: T) {
 
 fn is_uid(text: &str) -> bool {
     (1..=128).contains(&text.len())
-        && text
-            .chars()
-            .all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_'))
+        && text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_'))
 }
 
 fn is_path_segment(text: &str) -> bool {
     text.len() <= 255
         && !matches!(text, "." | "..")
-        && !text
-            .chars()
-            .any(|c| c.is_control() || matches!(c, '/' | '\\'))
+        && !text.chars().any(|c| c.is_control() || matches!(c, '/' | '\\'))
 }
 
 #[cfg(test)]
@@ -275,10 +233,7 @@ mod tests {
     use super::*;
 
     fn of(mut fields: Value) -> GoalPolicy {
-        fields
-            .as_object_mut()
-            .unwrap()
-            .insert("id".into(), json!("g"));
+        fields.as_object_mut().unwrap().insert("id".into(), json!("g"));
         policy(&fields).unwrap()
     }
 
@@ -346,18 +301,9 @@ mod tests {
             "state_file": "GOAL.md", "repo": "/r", "goal_uid": "u-1",
         }));
         assert_eq!(policy.write_scope, ["src/**", "docs/**"]);
-        assert_eq!(
-            policy.work_mode(Some(&AgentId::trusted("m"))),
-            WorkMode::MonitorOnly
-        );
-        assert_eq!(
-            policy.work_mode(Some(&AgentId::trusted("a"))),
-            WorkMode::Active
-        );
-        assert_eq!(
-            policy.work_mode(Some(&AgentId::trusted("t"))),
-            WorkMode::MonitorOnly
-        );
+        assert_eq!(policy.work_mode(Some(&AgentId::trusted("m"))), WorkMode::MonitorOnly);
+        assert_eq!(policy.work_mode(Some(&AgentId::trusted("a"))), WorkMode::Active);
+        assert_eq!(policy.work_mode(Some(&AgentId::trusted("t"))), WorkMode::MonitorOnly);
         assert!(policy.worktree_required && policy.self_repair.enabled);
         assert!(!policy.self_repair.health_blocker, "only true is true");
         assert_eq!(policy.acceptance_gaps, ["tests pass", "bench"]);
@@ -373,15 +319,8 @@ mod tests {
             json!({}),
             json!([]),
         ] {
-            assert_eq!(
-                policy(&entry).unwrap_err().code,
-                ErrorCode::RegistryShape,
-                "{entry}"
-            );
+            assert_eq!(policy(&entry).unwrap_err().code, ErrorCode::RegistryShape, "{entry}");
         }
-        assert_eq!(
-            policy(&json!({"id": "Ünï cödé"})).unwrap().goal_id.as_str(),
-            "Ünï cödé"
-        );
+        assert_eq!(policy(&json!({"id": "Ünï cödé"})).unwrap().goal_id.as_str(), "Ünï cödé");
     }
 }

@@ -77,19 +77,14 @@ impl Projection<'_> {
         let mut global = Registry::read_as(self.global, GLOBAL_ROLE)?;
         let before = global.witness().to_owned();
         let actions = self.apply(&mut global)?;
-        let witnesses = Witnesses {
-            before: before.clone(),
-            after: before,
-        };
+        let witnesses = Witnesses { before: before.clone(), after: before };
         Ok(self.answer(&actions, global.goals().len(), None, witnesses))
     }
 
     fn run_locked(&self, holder: &HolderNote, deadline: Duration) -> Result<Projected> {
         let mut change = begin_change_as(self.global, GLOBAL_ROLE, holder, deadline)?;
         let actions = self.apply(change.registry_mut())?;
-        let replaced = actions
-            .iter()
-            .any(|(_, action)| *action == Action::ReplacedRoute);
+        let replaced = actions.iter().any(|(_, action)| *action == Action::ReplacedRoute);
         let backup = if replaced { self.back_up()? } else { None };
         let witnesses = change.commit()?;
         Ok(self.answer(&actions, change.registry().goals().len(), backup, witnesses))
@@ -99,25 +94,15 @@ impl Projection<'_> {
         let source_path = place::absolute(self.source.path());
         let source_text = source_path.to_string_lossy().into_owned();
         let incoming = self.incoming(&source_text)?;
-        let entries: Vec<Value> = incoming
-            .iter()
-            .map(|goal| Value::Object(goal.entry.clone()))
-            .collect();
+        let entries: Vec<Value> =
+            incoming.iter().map(|goal| Value::Object(goal.entry.clone())).collect();
         if !global.exists() {
             // Before the goals, so that a person who opens a new file sees it on top.
             self.head(global);
         }
         let actions = merge(global.goals_mut()?, incoming, self.replace_state)?;
-        carry_projects(
-            global.root_mut(),
-            self.source.root(),
-            &entries,
-            &source_text,
-        )?;
-        if actions
-            .iter()
-            .any(|(_, action)| *action != Action::Unchanged)
-        {
+        carry_projects(global.root_mut(), self.source.root(), &entries, &source_text)?;
+        if actions.iter().any(|(_, action)| *action != Action::Unchanged) {
             self.head(global);
         }
         Ok(actions)
@@ -127,22 +112,17 @@ impl Projection<'_> {
         let schema = self.source.root().get("schema_version").cloned();
         let folder = place::folder(&place::absolute(self.global)).to_path_buf();
         let root = global.root_mut();
-        root.entry("schema_version")
-            .or_insert_with(|| schema.unwrap_or_else(|| json!("0.1")));
+        root.entry("schema_version").or_insert_with(|| schema.unwrap_or_else(|| json!("0.1")));
         root.insert("updated_at".into(), json!(self.now));
-        root.insert(
-            "common_runtime_root".into(),
-            json!(folder.to_string_lossy()),
-        );
+        root.insert("common_runtime_root".into(), json!(folder.to_string_lossy()));
         root.insert("registry_role".into(), json!("global-local"));
     }
 
     fn incoming(&self, source_text: &str) -> Result<Vec<Incoming>> {
         let global_form = |goal: GoalId, entry: &Value| {
-            entry.as_object().map(|entry| Incoming {
-                goal,
-                entry: transform(entry, source_text, self.now),
-            })
+            entry
+                .as_object()
+                .map(|entry| Incoming { goal, entry: transform(entry, source_text, self.now) })
         };
         match self.goals {
             Some(goals) => {
@@ -174,15 +154,9 @@ impl Projection<'_> {
         let same = place::identity(self.source.path()) == place::identity(self.global);
         same.then(|| {
             let witness = self.source.witness().to_owned();
-            let witnesses = Witnesses {
-                before: witness.clone(),
-                after: witness,
-            };
+            let witnesses = Witnesses { before: witness.clone(), after: witness };
             let count = self.source.goals().len();
-            Projected {
-                skipped: true,
-                ..self.answer(&[], count, None, witnesses)
-            }
+            Projected { skipped: true, ..self.answer(&[], count, None, witnesses) }
         })
     }
 
@@ -214,19 +188,11 @@ impl Projection<'_> {
         let Some(bytes) = read_bounded(&target, MAX_BACKUP, GLOBAL_ROLE)? else {
             return Ok(None);
         };
-        let stamp: String = self
-            .now
-            .to_string()
-            .chars()
-            .filter(|c| c.is_ascii_alphanumeric())
-            .collect();
+        let stamp: String =
+            self.now.to_string().chars().filter(|c| c.is_ascii_alphanumeric()).collect();
         let name = target.file_name().unwrap_or_default().to_string_lossy();
         for attempt in 0..100 {
-            let suffix = if attempt == 0 {
-                String::new()
-            } else {
-                format!("-{attempt}")
-            };
+            let suffix = if attempt == 0 { String::new() } else { format!("-{attempt}") };
             let backup =
                 target.with_file_name(format!("{name}.route-collision-backup-{stamp}{suffix}.bak"));
             if backup.symlink_metadata().is_err() {
@@ -262,9 +228,7 @@ mod tests {
 
     impl Home {
         fn new() -> Self {
-            Self {
-                dir: tempfile::tempdir().unwrap(),
-            }
+            Self { dir: tempfile::tempdir().unwrap() }
         }
 
         fn project(&self, name: &str, registry: &Value) -> Registry {
@@ -294,10 +258,8 @@ mod tests {
     #[test]
     fn added_unchanged_updated_then_refused_then_replaced_with_a_backup() {
         let home = Home::new();
-        let source = home.project(
-            "a",
-            &json!({"goals": [{"id": "G", "repo": "/a"}, {"id": "h"}, 5]}),
-        );
+        let source =
+            home.project("a", &json!({"goals": [{"id": "G", "repo": "/a"}, {"id": "h"}, 5]}));
         let first = home.run(&source, false, 0).unwrap();
         assert_eq!(first.actions, ["g:added", "h:added"]);
         assert!(first.wrote);
@@ -340,20 +302,9 @@ mod tests {
         };
         assert_eq!(projection.preview().unwrap().actions, ["h:added"]);
         assert!(!global.exists() && !global.parent().unwrap().exists());
-        assert_eq!(
-            projection
-                .run(&HolderNote::default(), LATE)
-                .unwrap()
-                .global_goal_count,
-            1
-        );
+        assert_eq!(projection.run(&HolderNote::default(), LATE).unwrap().global_goal_count, 1);
         let unknown = [GoalId::trusted("x")];
-        let error = Projection {
-            goals: Some(&unknown),
-            ..projection
-        }
-        .preview()
-        .unwrap_err();
+        let error = Projection { goals: Some(&unknown), ..projection }.preview().unwrap_err();
         assert_eq!(error.code, ErrorCode::GoalUnknown);
     }
 

@@ -11,32 +11,20 @@ use crate::model::QuotaPolicy;
 pub fn quota(entry: &Map<String, Value>) -> QuotaPolicy {
     let default = QuotaPolicy::default();
     let field = |name: &str| {
-        entry
-            .get("quota")
-            .and_then(|quota| quota.get(name))
-            .filter(|value| !value.is_null())
+        entry.get("quota").and_then(|quota| quota.get(name)).filter(|value| !value.is_null())
     };
     let compute = field("compute")
         .or_else(|| entry.get("compute_quota").filter(|value| !value.is_null()))
-        .map_or(default.compute, |value| {
-            number(value).map_or(default.compute, share)
-        });
-    let window_hours = field("window_hours").map_or(default.window_hours, |value| {
-        at_least_one(value, default.window_hours)
-    });
-    let slot_minutes = field("slot_minutes").map_or(default.slot_minutes, |value| {
-        at_least_one(value, default.slot_minutes)
-    });
+        .map_or(default.compute, |value| number(value).map_or(default.compute, share));
+    let window_hours = field("window_hours")
+        .map_or(default.window_hours, |value| at_least_one(value, default.window_hours));
+    let slot_minutes = field("slot_minutes")
+        .map_or(default.slot_minutes, |value| at_least_one(value, default.slot_minutes));
     let allowed_slots = field("allowed_slots")
         .and_then(whole)
         .and_then(|slots| u64::try_from(slots).ok())
         .unwrap_or_else(|| allowed(compute, window_hours, slot_minutes));
-    QuotaPolicy {
-        compute,
-        window_hours,
-        slot_minutes,
-        allowed_slots,
-    }
+    QuotaPolicy { compute, window_hours, slot_minutes, allowed_slots }
 }
 
 /// `round(window_hours * 60 / slot_minutes * compute)`, halves to even.
@@ -50,9 +38,7 @@ pub fn allowed(compute: f64, window_hours: u32, slot_minutes: u32) -> u64 {
 fn share(compute: f64) -> f64 {
     // Rounding through text rounds the exact value of the number, as the earlier tool
     // does; multiplying by 100 first would round another number.
-    format!("{:.2}", compute.clamp(0.0, 1.0))
-        .parse()
-        .unwrap_or(1.0)
+    format!("{:.2}", compute.clamp(0.0, 1.0)).parse().unwrap_or(1.0)
 }
 
 /// A number or the text of one. Booleans are not numbers, and NaN is none.
@@ -68,9 +54,9 @@ fn number(value: &Value) -> Option<f64> {
 /// A whole number: of a fraction the whole part, of text only a whole number.
 fn whole(value: &Value) -> Option<i64> {
     match value {
-        Value::Number(number) => number
-            .as_i64()
-            .or_else(|| number.as_f64().map(|number| number as i64)),
+        Value::Number(number) => {
+            number.as_i64().or_else(|| number.as_f64().map(|number| number as i64))
+        }
         Value::String(text) => text.trim().parse().ok(),
         _ => None,
     }
@@ -91,12 +77,7 @@ mod tests {
 
     fn of(entry: Value) -> (f64, u32, u32, u64) {
         let policy = quota(entry.as_object().unwrap());
-        (
-            policy.compute,
-            policy.window_hours,
-            policy.slot_minutes,
-            policy.allowed_slots,
-        )
+        (policy.compute, policy.window_hours, policy.slot_minutes, policy.allowed_slots)
     }
 
     #[test]
@@ -109,10 +90,7 @@ mod tests {
         assert_eq!(of(json!({"quota": {"compute": -1}})), (0.0, 24, 1, 0));
         assert_eq!(of(json!({"quota": {"compute": 0.5}})).3, 720);
         assert_eq!(of(json!({"compute_quota": 0.25})).3, 360);
-        assert_eq!(
-            of(json!({"compute_quota": 0.25, "quota": {"compute": 1}})).3,
-            1440
-        );
+        assert_eq!(of(json!({"compute_quota": 0.25, "quota": {"compute": 1}})).3, 1440);
         assert_eq!(of(json!({"quota": {"allowed_slots": 0}})), (1.0, 24, 1, 0));
     }
 

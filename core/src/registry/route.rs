@@ -95,10 +95,7 @@ impl RouteInput {
         if let Some(global) = self.existing_global()? {
             return route(global, FoundBy::Global);
         }
-        route(
-            self.cwd.join(PROJECT_FOLDER).join(PROJECT_FILE),
-            FoundBy::Nothing,
-        )
+        route(self.cwd.join(PROJECT_FOLDER).join(PROJECT_FILE), FoundBy::Nothing)
     }
 
     /// Where the stores of `registry`'s goals are: named, else as the registry says,
@@ -113,10 +110,7 @@ impl RouteInput {
         if let (Ok(rest), Some(home)) = (Path::new(stated).strip_prefix("~"), &self.home) {
             return Ok(home.join(rest));
         }
-        Ok(self
-            .cwd
-            .join(place::project_root(registry.path()))
-            .join(stated))
+        Ok(self.cwd.join(place::project_root(registry.path())).join(stated))
     }
 
     /// The file that projections go to: under `--runtime-root`, else `~/.loopx`.
@@ -181,25 +175,15 @@ pub fn follow(registry: Registry, goal: &GoalId) -> Result<Followed> {
     let mut visited = HashSet::from([place::identity(registry.path())]);
     for hops in 0..=MAX_HOPS {
         let Some(source) = source_of(&registry, index)? else {
-            return Ok(Followed {
-                registry,
-                index,
-                hops,
-            });
+            return Ok(Followed { registry, index, hops });
         };
         let identity = place::identity(&source);
         if identity == place::identity(registry.path()) {
-            return Ok(Followed {
-                registry,
-                index,
-                hops,
-            });
+            return Ok(Followed { registry, index, hops });
         }
         if !visited.insert(identity) {
             return Err(Error::new(ErrorCode::RouteCycle, goal.as_str())
-                .message(format!(
-                    "the source registries of goal \"{goal}\" lead in a circle"
-                ))
+                .message(format!("the source registries of goal \"{goal}\" lead in a circle"))
                 .detail(source.display()));
         }
         let next = Registry::read_as(&source, "source registry")?;
@@ -209,33 +193,23 @@ pub fn follow(registry: Registry, goal: &GoalId) -> Result<Followed> {
                 .detail(source.display())
         };
         if !next.exists() {
-            return Err(missing(format!(
-                "the source registry of goal \"{goal}\" is missing"
-            )));
+            return Err(missing(format!("the source registry of goal \"{goal}\" is missing")));
         }
         index = match next.find(goal) {
             Lookup::Found(index) => index,
             Lookup::Unknown => {
-                return Err(missing(format!(
-                    "the source registry does not hold goal \"{goal}\""
-                )));
+                return Err(missing(format!("the source registry does not hold goal \"{goal}\"")));
             }
             Lookup::Duplicated => return next.locate(goal).and(Err(missing(String::new()))),
         };
         registry = next;
     }
-    Err(
-        Error::new(ErrorCode::RouteCycle, goal.as_str()).message(format!(
-            "goal \"{goal}\" is more than {MAX_HOPS} source registries away"
-        )),
-    )
+    Err(Error::new(ErrorCode::RouteCycle, goal.as_str())
+        .message(format!("goal \"{goal}\" is more than {MAX_HOPS} source registries away")))
 }
 
 fn source_of(registry: &Registry, index: usize) -> Result<Option<PathBuf>> {
-    match registry
-        .entry(index)
-        .and_then(|entry| entry.get("source_registry"))
-    {
+    match registry.entry(index).and_then(|entry| entry.get("source_registry")) {
         None | Some(Value::Null) => Ok(None),
         Some(Value::String(path)) if path.trim().is_empty() => Ok(None),
         Some(Value::String(path)) => {
@@ -279,14 +253,7 @@ mod tests {
             let cwd = dir.path().join("p/a/b");
             fs::create_dir_all(&cwd).unwrap();
             let home = Some(dir.path().join("home"));
-            Self {
-                input: RouteInput {
-                    cwd,
-                    home,
-                    ..RouteInput::default()
-                },
-                dir,
-            }
+            Self { input: RouteInput { cwd, home, ..RouteInput::default() }, dir }
         }
 
         fn write(&self, path: &str, value: &Value) -> PathBuf {
@@ -297,10 +264,7 @@ mod tests {
         }
 
         fn entry(&self, path: &str, source: Option<&Path>) -> PathBuf {
-            self.write(
-                path,
-                &json!({"goals": [{"id": "g", "source_registry": source}]}),
-            )
+            self.write(path, &json!({"goals": [{"id": "g", "source_registry": source}]}))
         }
     }
 
@@ -314,25 +278,13 @@ mod tests {
         let found = |input: &RouteInput| input.registry().unwrap();
         assert_eq!(found(&world.input).found_by, FoundBy::Nothing);
         let earlier = world.write("home/.codex/loopx/registry.global.json", &json!({}));
-        assert_eq!(
-            found(&world.input),
-            Route {
-                registry: earlier,
-                found_by: FoundBy::Global
-            }
-        );
+        assert_eq!(found(&world.input), Route { registry: earlier, found_by: FoundBy::Global });
         world.write("home/.loopx/registry.global.json", &json!({}));
         let error = world.input.registry().unwrap_err();
         assert_eq!(error.code, ErrorCode::RegistryAmbiguous);
         assert!(error.text().contains("`~/.loopx`") && error.text().contains("`~/.codex/loopx`"));
         let project = world.write("p/.loopx/registry.json", &json!({}));
-        assert_eq!(
-            found(&world.input),
-            Route {
-                registry: project,
-                found_by: FoundBy::Project
-            }
-        );
+        assert_eq!(found(&world.input), Route { registry: project, found_by: FoundBy::Project });
         world.input.env_registry = Some("".into());
         assert_eq!(found(&world.input).found_by, FoundBy::Project);
         world.input.env_registry = Some("e.json".into());
@@ -340,10 +292,7 @@ mod tests {
         world.input.flag = Some("/f.json".into());
         assert_eq!(found(&world.input).registry, Path::new("/f.json"));
         world.input.flag = Some("".into());
-        assert_eq!(
-            world.input.registry().unwrap_err().code,
-            ErrorCode::RequestInvalid
-        );
+        assert_eq!(world.input.registry().unwrap_err().code, ErrorCode::RequestInvalid);
     }
 
     #[test]
@@ -364,19 +313,11 @@ mod tests {
         };
         let path = world.write("p/.loopx/registry.json", &json!({}));
         assert_eq!(root(&world.input, &path), world.dir.path().join("p/.loopx"));
-        let path = world.write(
-            "p/.loopx/registry.json",
-            &json!({"common_runtime_root": "run"}),
-        );
+        let path = world.write("p/.loopx/registry.json", &json!({"common_runtime_root": "run"}));
         assert_eq!(root(&world.input, &path), world.dir.path().join("p/run"));
-        let tilde = world.write(
-            "p/.loopx/t.json",
-            &json!({"common_runtime_root": "~/.codex/loopx"}),
-        );
-        assert_eq!(
-            root(&world.input, &tilde),
-            world.dir.path().join("home/.codex/loopx")
-        );
+        let tilde =
+            world.write("p/.loopx/t.json", &json!({"common_runtime_root": "~/.codex/loopx"}));
+        assert_eq!(root(&world.input, &tilde), world.dir.path().join("home/.codex/loopx"));
         world.input.env_runtime_root = Some("/env".into());
         assert_eq!(root(&world.input, &path), Path::new("/env"));
         world.input.runtime_root_flag = Some("/flag".into());
@@ -402,10 +343,7 @@ mod tests {
         let middle = world.entry("m/registry.json", Some(&own));
         let global = world.entry("home/.loopx/registry.global.json", Some(&middle));
         let followed = follow(Registry::read(&global).unwrap(), &goal()).unwrap();
-        assert_eq!(
-            (followed.registry.path(), followed.hops),
-            (own.as_path(), 2)
-        );
+        assert_eq!((followed.registry.path(), followed.hops), (own.as_path(), 2));
     }
 
     #[test]
@@ -414,11 +352,7 @@ mod tests {
         let a = world.dir.path().join("a.json");
         let b = world.entry("b.json", Some(&a));
         world.entry("a.json", Some(&b));
-        let code = |path: &Path| {
-            follow(Registry::read(path).unwrap(), &goal())
-                .unwrap_err()
-                .code
-        };
+        let code = |path: &Path| follow(Registry::read(path).unwrap(), &goal()).unwrap_err().code;
         assert_eq!(code(&a), ErrorCode::RouteCycle);
         world.write("a.json", &json!({"goals": []}));
         assert_eq!(code(&b), ErrorCode::RouteMissing);
@@ -428,10 +362,7 @@ mod tests {
         assert_eq!(code(&b), ErrorCode::RegistryInvalidJson);
         world.write("a.json", &json!({"goals": [{"id": "g"}, {"id": "G"}]}));
         assert_eq!(code(&b), ErrorCode::GoalDuplicated);
-        world.write(
-            "a.json",
-            &json!({"goals": [{"id": "g", "source_registry": 1}]}),
-        );
+        world.write("a.json", &json!({"goals": [{"id": "g", "source_registry": 1}]}));
         assert_eq!(code(&b), ErrorCode::RegistryShape);
     }
 
@@ -445,9 +376,6 @@ mod tests {
         let eighth = Registry::read(&world.dir.path().join("8.json")).unwrap();
         assert_eq!(follow(eighth, &goal()).unwrap().hops, 8);
         let ninth = Registry::read(&next).unwrap();
-        assert_eq!(
-            follow(ninth, &goal()).unwrap_err().code,
-            ErrorCode::RouteCycle
-        );
+        assert_eq!(follow(ninth, &goal()).unwrap_err().code, ErrorCode::RouteCycle);
     }
 }

@@ -4,10 +4,10 @@
 use serde::Serialize;
 use serde_json::json;
 
+use super::context::ExecutionContext;
 use crate::admission::facts::GoalFacts;
 use crate::admission::holds::{Due, due_at, is_expired};
 use crate::admission::offer::{goal_identity, short_digest};
-use super::context::ExecutionContext;
 use crate::admission::rules::Verdict;
 use crate::model::time::MICROS_PER_MINUTE;
 use crate::model::{AgentId, Instant, TaskClass};
@@ -37,7 +37,8 @@ const ACTIVE: CadenceClass = CadenceClass {
     ladder: &[3, 6, 10],
     limit: None,
 };
-const SUCCESSOR: CadenceClass = CadenceClass { reason_code: "interaction_successor_replan_required", ..ACTIVE };
+const SUCCESSOR: CadenceClass =
+    CadenceClass { reason_code: "interaction_successor_replan_required", ..ACTIVE };
 /// A run that is offered once: a plain read climbs this ladder instead of running at
 /// once again and again (contract.md 2.5).
 const OFFER: CadenceClass = CadenceClass {
@@ -61,7 +62,8 @@ const QUIET: CadenceClass = CadenceClass {
     ladder: &[30, 60, 120],
     limit: Some(UNCHANGED_LIMIT),
 };
-const NOT_ALLOWED: CadenceClass = CadenceClass { reason_code: "interaction_delivery_not_allowed", ..QUIET };
+const NOT_ALLOWED: CadenceClass =
+    CadenceClass { reason_code: "interaction_delivery_not_allowed", ..QUIET };
 const SCOPE: CadenceClass = CadenceClass {
     action: "backoff_until_reassigned",
     class: "agent_scope_wait",
@@ -90,8 +92,10 @@ const TERMINAL: CadenceClass = CadenceClass {
     ladder: &[],
     limit: None,
 };
-const STOPPED: CadenceClass = CadenceClass { class: "goal_stopped", reason_code: "goal_stopped", ..TERMINAL };
-const PAUSED: CadenceClass = CadenceClass { class: "quota_paused", reason_code: "quota_paused", ..TERMINAL };
+const STOPPED: CadenceClass =
+    CadenceClass { class: "goal_stopped", reason_code: "goal_stopped", ..TERMINAL };
+const PAUSED: CadenceClass =
+    CadenceClass { class: "quota_paused", reason_code: "quota_paused", ..TERMINAL };
 
 /// The class of a verdict.
 pub fn class_of(verdict: &Verdict) -> CadenceClass {
@@ -281,7 +285,8 @@ fn next_event(facts: &GoalFacts<'_>, verdict: &Verdict) -> Option<Instant> {
 /// The class's ladder, no step longer than the time to `event`, at least one minute.
 fn bounded_ladder(class: CadenceClass, event: Option<Instant>, now: Instant) -> Vec<u32> {
     let bound = event.map(|at| {
-        let minutes = (at.micros().saturating_sub(now.micros()) + MICROS_PER_MINUTE - 1) / MICROS_PER_MINUTE;
+        let minutes =
+            (at.micros().saturating_sub(now.micros()) + MICROS_PER_MINUTE - 1) / MICROS_PER_MINUTE;
         u32::try_from(minutes.max(1)).unwrap_or(u32::MAX)
     });
     class.ladder.iter().map(|step| bound.map_or(*step, |b| b.min(*step))).collect()

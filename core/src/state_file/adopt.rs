@@ -46,13 +46,8 @@ pub struct Adoption {
 /// Which todo a block of the edited file is about.
 #[derive(Clone, Copy)]
 enum Identity<'a> {
-    Known {
-        base: Option<&'a ParsedTodo>,
-        id: &'a TodoId,
-    },
-    New {
-        copied: bool,
-    },
+    Known { base: Option<&'a ParsedTodo>, id: &'a TodoId },
+    New { copied: bool },
 }
 
 /// Adopts an edit. `mint` gives a fresh id, or `None` where nothing is written; a new
@@ -62,11 +57,8 @@ pub fn adopt(edit: &Edit<'_>, mint: &mut dyn FnMut() -> Option<TodoId>) -> Adopt
     if edit.base.text() == edit.edited.text() {
         return out;
     }
-    let store: HashMap<&TodoId, &Todo> = edit
-        .current
-        .iter()
-        .map(|todo| (&todo.todo_id, todo))
-        .collect();
+    let store: HashMap<&TodoId, &Todo> =
+        edit.current.iter().map(|todo| (&todo.todo_id, todo)).collect();
     let identities = identify(edit, &store);
     let orders = orders_of_new(edit, &store, &identities);
     let mut provisional = 0;
@@ -95,12 +87,8 @@ pub fn adopt(edit: &Edit<'_>, mint: &mut dyn FnMut() -> Option<TodoId>) -> Adopt
 /// renamed the lower. Then by text, against the lines that have vanished: a line whose
 /// comment was deleted or whose id was overwritten is still the same todo.
 fn identify<'a>(edit: &Edit<'a>, store: &HashMap<&'a TodoId, &'a Todo>) -> Vec<Identity<'a>> {
-    let base: HashMap<&TodoId, &'a ParsedTodo> = edit
-        .base
-        .todos()
-        .iter()
-        .map(|p| (&p.todo.todo_id, p))
-        .collect();
+    let base: HashMap<&TodoId, &'a ParsedTodo> =
+        edit.base.todos().iter().map(|p| (&p.todo.todo_id, p)).collect();
     let blocks = edit.edited.todos();
     let mut of_id: HashMap<&'a TodoId, usize> = HashMap::with_capacity(blocks.len());
     for (i, parsed) in blocks.iter().enumerate() {
@@ -132,10 +120,7 @@ fn identify<'a>(edit: &Edit<'a>, store: &HashMap<&'a TodoId, &'a Todo>) -> Vec<I
             let owns = written.is_some_and(|id| of_id.get(id) == Some(&i));
             if let Some(id) = written.filter(|id| base.contains_key(id) || store.contains_key(id)) {
                 if owns {
-                    return Identity::Known {
-                        base: base.get(id).copied(),
-                        id,
-                    };
+                    return Identity::Known { base: base.get(id).copied(), id };
                 }
                 return Identity::New { copied: true };
             }
@@ -149,13 +134,8 @@ fn identify<'a>(edit: &Edit<'a>, store: &HashMap<&'a TodoId, &'a Todo>) -> Vec<I
                     lines.iter().position(fits).and_then(|at| lines.remove(at))
                 });
             match same {
-                Some(base) => Identity::Known {
-                    base: Some(base),
-                    id: &base.todo.todo_id,
-                },
-                None => Identity::New {
-                    copied: written.is_some() && !owns,
-                },
+                Some(base) => Identity::Known { base: Some(base), id: &base.todo.todo_id },
+                None => Identity::New { copied: written.is_some() && !owns },
             }
         })
         .collect()
@@ -170,13 +150,7 @@ fn orders_of_new(
     store: &HashMap<&TodoId, &Todo>,
     identities: &[Identity<'_>],
 ) -> Vec<i64> {
-    let end = edit
-        .current
-        .iter()
-        .map(|todo| todo.order)
-        .max()
-        .unwrap_or(0)
-        .saturating_add(STEP);
+    let end = edit.current.iter().map(|todo| todo.order).max().unwrap_or(0).saturating_add(STEP);
     let mut orders = vec![end; identities.len()];
     for role in [Role::User, Role::Agent] {
         let mut above: Option<i64> = None;
@@ -203,15 +177,13 @@ fn orders_of_new(
 fn spread(orders: &mut [i64], run: &[usize], above: Option<i64>, below: Option<i64>, end: i64) {
     let count = i64::try_from(run.len()).unwrap_or(i64::MAX);
     let (start, step) = match (above, below) {
-        (Some(above), Some(below)) => (
-            above,
-            below.saturating_sub(above).max(0) / count.saturating_add(1),
-        ),
+        (Some(above), Some(below)) => {
+            (above, below.saturating_sub(above).max(0) / count.saturating_add(1))
+        }
         (Some(above), None) => (above, STEP),
-        (None, Some(below)) => (
-            below.saturating_sub(STEP.saturating_mul(count.saturating_add(1))),
-            STEP,
-        ),
+        (None, Some(below)) => {
+            (below.saturating_sub(STEP.saturating_mul(count.saturating_add(1))), STEP)
+        }
         (None, None) => (end.saturating_sub(STEP), STEP),
     };
     let mut order = start;
@@ -258,14 +230,12 @@ fn add(
     }
     for key in metadata::AUTHORITY {
         if metadata::clear_authority(&mut todo, key) {
-            out.findings
-                .push(edits::ignored(edit, &todo.todo_id, &about, key));
+            out.findings.push(edits::ignored(edit, &todo.todo_id, &about, key));
         }
     }
     let ticked = parsed.checkbox == Checkbox::Done;
     if todo.status == TodoStatus::Done && !ticked {
-        out.findings
-            .push(edits::ignored(edit, &todo.todo_id, &about, "status"));
+        out.findings.push(edits::ignored(edit, &todo.todo_id, &about, "status"));
         todo.status = parsed.checkbox.status();
     }
     if ticked {
@@ -274,11 +244,7 @@ fn add(
     }
     // What is still to be done is not hidden away, wherever the line stands.
     todo.archived &= !todo.is_open();
-    let stated = edit
-        .edited
-        .metadata_of(parsed)
-        .iter()
-        .any(|(key, _)| key == "task_class");
+    let stated = edit.edited.metadata_of(parsed).iter().any(|(key, _)| key == "task_class");
     if todo.role == Role::User && !stated && todo.is_open() {
         out.findings.push(
             Finding::new(

@@ -194,18 +194,12 @@ impl Document {
 
     /// A line without its line end.
     pub(super) fn content(&self, i: usize) -> &str {
-        self.lines
-            .get(i)
-            .and_then(|line| self.text.get(line.start..line.end))
-            .unwrap_or_default()
+        self.lines.get(i).and_then(|line| self.text.get(line.start..line.end)).unwrap_or_default()
     }
 
     /// A line with its line end.
     pub(super) fn raw_line(&self, i: usize) -> &str {
-        self.lines
-            .get(i)
-            .and_then(|line| self.text.get(line.start..line.next))
-            .unwrap_or_default()
+        self.lines.get(i).and_then(|line| self.text.get(line.start..line.next)).unwrap_or_default()
     }
 
     pub(super) fn kind(&self, i: usize) -> LineKind {
@@ -239,9 +233,7 @@ impl Document {
     fn find_blocks(&mut self) {
         let count = self.lines.len();
         let mut i = self.front_end.map_or(0, |end| end + 1);
-        let mut fences = grammar::fenced(&self.text, &self.lines, i)
-            .into_iter()
-            .peekable();
+        let mut fences = grammar::fenced(&self.text, &self.lines, i).into_iter().peekable();
         let mut block: Option<usize> = None;
         let mut in_section = 0;
         while i < count {
@@ -256,17 +248,10 @@ impl Document {
                 if let Some(open) = self.sections.last_mut() {
                     open.lines.end = i;
                 }
-                self.sections.push(Section {
-                    kind,
-                    lines: i..count,
-                });
+                self.sections.push(Section { kind, lines: i..count });
                 self.set_kind(i, LineKind::Heading);
                 in_section = 0;
-            } else if self
-                .sections
-                .last()
-                .is_some_and(|s| s.kind != SectionKind::Other)
-            {
+            } else if self.sections.last().is_some_and(|s| s.kind != SectionKind::Other) {
                 if grammar::todo_line(content).is_some() {
                     self.finish_block(block.replace(i), i, &mut in_section);
                     self.set_kind(i, LineKind::Todo);
@@ -301,15 +286,8 @@ impl Document {
                 self.set_kind(i, LineKind::Free);
             }
             let section_start = self.sections.last().map_or(0, |s| s.lines.start);
-            let bytes = self
-                .lines
-                .get(end)
-                .map_or(self.text.len(), |line| line.start);
-            if let Some(above) = self
-                .todos
-                .last_mut()
-                .filter(|t| t.lines.start > section_start)
-            {
+            let bytes = self.lines.get(end).map_or(self.text.len(), |line| line.start);
+            if let Some(above) = self.todos.last_mut().filter(|t| t.lines.start > section_start) {
                 above.lines.end = end;
                 above.raw_range.end = bytes;
             }
@@ -324,13 +302,7 @@ impl Document {
         let checkbox = line.checkbox;
         let mut text = String::with_capacity(line.text.len());
         grammar::push_collapsed(&mut text, line.text);
-        let mut todo = Todo::new(
-            TodoId::trusted(""),
-            Role::Agent,
-            TaskClass::Advancement,
-            0,
-            "",
-        );
+        let mut todo = Todo::new(TodoId::trusted(""), Role::Agent, TaskClass::Advancement, 0, "");
         let mut stated = Stated::default();
         let mut problems: Vec<String> = Vec::new();
         let mut has_metadata = false;
@@ -367,15 +339,10 @@ impl Document {
             return None;
         }
         let section = self.sections.last()?.clone();
-        let user_class = matches!(
-            stated.task_class,
-            Some(TaskClass::UserGate | TaskClass::UserAction)
-        );
+        let user_class =
+            matches!(stated.task_class, Some(TaskClass::UserGate | TaskClass::UserAction));
         todo.role =
-            section
-                .kind
-                .role()
-                .unwrap_or(if user_class { Role::User } else { Role::Agent });
+            section.kind.role().unwrap_or(if user_class { Role::User } else { Role::Agent });
         todo.archived = section.kind == SectionKind::Archive;
         todo.task_class = stated.task_class.unwrap_or_else(|| match todo.role {
             // Fail closed: what a person must do may be a decision.
@@ -409,10 +376,7 @@ impl Document {
             ));
         }
         let from = self.lines.get(lines.start)?.start;
-        let to = self
-            .lines
-            .get(lines.end)
-            .map_or(self.text.len(), |line| line.start);
+        let to = self.lines.get(lines.end).map_or(self.text.len(), |line| line.start);
         Some(ParsedTodo {
             had_id: stated.todo_id.is_some(),
             id_duplicated: false,
@@ -435,10 +399,8 @@ fn unquote(value: &str) -> String {
     // The earlier tool escapes quotes and nothing else, so its backslashes are plain.
     match value.strip_prefix('"').and_then(|v| v.strip_suffix('"')) {
         Some(inner) => inner.replace("\\\"", "\""),
-        None => value
-            .strip_prefix('\'')
-            .and_then(|v| v.strip_suffix('\''))
-            .unwrap_or(value)
-            .to_owned(),
+        None => {
+            value.strip_prefix('\'').and_then(|v| v.strip_suffix('\'')).unwrap_or(value).to_owned()
+        }
     }
 }

@@ -50,10 +50,7 @@ pub(super) fn compare(
                 about,
                 format!("line {}: {problem}; the store's values stay", edited.line),
             )
-            .next(format!(
-                "mend the metadata below line {} of the state file",
-                edited.line
-            )),
+            .next(format!("mend the metadata below line {} of the state file", edited.line)),
         );
     }
     if !unreadable && store.malformed.is_some() && before != after {
@@ -152,16 +149,11 @@ fn boxes(
     match (before, after) {
         (_, Checkbox::Done) => tick(edit, todo, &about, out),
         (Checkbox::Done, _) => out.findings.push(
-            Finding::new(
-                "untick_ignored",
-                about,
-                "a done todo is not opened again by its box",
-            )
-            .next(command(edit, "update", &todo.todo_id) + " --status open"),
+            Finding::new("untick_ignored", about, "a done todo is not opened again by its box")
+                .next(command(edit, "update", &todo.todo_id) + " --status open"),
         ),
         _ if todo.status != TodoStatus::Done => {
-            out.findings
-                .push(ignored(edit, &todo.todo_id, &about, "status"))
+            out.findings.push(ignored(edit, &todo.todo_id, &about, "status"))
         }
         _ => {}
     }
@@ -184,10 +176,7 @@ fn fields(
         |pairs: &Pairs, key: &str| pairs.iter().find(|(k, _)| k == key).map(|(_, v)| v.clone());
     let mut keys: Vec<&str> = after.iter().map(|(key, _)| key.as_str()).collect();
     keys.extend(
-        before
-            .iter()
-            .map(|(key, _)| key.as_str())
-            .filter(|key| value(after, key).is_none()),
+        before.iter().map(|(key, _)| key.as_str()).filter(|key| value(after, key).is_none()),
     );
     for key in keys {
         let stated = value(after, key);
@@ -233,13 +222,6 @@ pub(super) fn ignored(edit: &Edit<'_>, id: &TodoId, about: &str, field: &str) ->
 
 /// A todo command about `id`.
 pub(super) fn command(edit: &Edit<'_>, verb: &str, id: &TodoId) -> String {
-    let id = if is_provisional(id) {
-        "<todo>"
-    } else {
-        id.as_str()
-    };
-    format!(
-        "loopx todo {verb} --goal-id {} --todo-id {id}",
-        edit.goal_id
-    )
+    let id = if is_provisional(id) { "<todo>" } else { id.as_str() };
+    format!("loopx todo {verb} --goal-id {} --todo-id {id}", edit.goal_id)
 }

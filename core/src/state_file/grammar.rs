@@ -31,11 +31,7 @@ pub(super) fn lines(text: &str, from: usize) -> Vec<Line> {
             } else {
                 content
             };
-            let line = Line {
-                start: at,
-                end: at + content.len(),
-                next: at + piece.len(),
-            };
+            let line = Line { start: at, end: at + content.len(), next: at + piece.len() };
             at = line.next;
             line
         })
@@ -130,18 +126,13 @@ pub(super) fn todo_line(content: &str) -> Option<TodoLine<'_>> {
         _ => return None,
     };
     let text = chars.as_str().strip_prefix(']')?;
-    (text.is_empty() || text.starts_with(char::is_whitespace)).then(|| TodoLine {
-        checkbox,
-        text: text.trim(),
-    })
+    (text.is_empty() || text.starts_with(char::is_whitespace))
+        .then(|| TodoLine { checkbox, text: text.trim() })
 }
 
 /// Indentation and bullet of a todo line, to be kept when the line is written again.
 pub(super) fn bullet(content: &str) -> &str {
-    content
-        .find(['-', '*'])
-        .and_then(|at| content.get(..=at))
-        .unwrap_or("-")
+    content.find(['-', '*']).and_then(|at| content.get(..=at)).unwrap_or("-")
 }
 
 /// A line that may be a metadata comment.
@@ -154,11 +145,7 @@ pub(super) enum Comment<'t> {
 
 /// Reads `<!-- loopx:todo k=v -->` and `<!-- loopx: k=v -->`; `None` for any other line.
 pub(super) fn comment(content: &str) -> Option<Comment<'_>> {
-    let body = content
-        .trim()
-        .strip_prefix("<!--")?
-        .trim_start()
-        .strip_prefix("loopx:")?;
+    let body = content.trim().strip_prefix("<!--")?.trim_start().strip_prefix("loopx:")?;
     // The next action's binding is another kind of comment; it says nothing of a todo.
     if body.starts_with("next-action") {
         return None;
@@ -185,26 +172,19 @@ pub(super) fn tokens(
         }
         // White space beyond ASCII does not part tokens and may not stand in one either.
         let wide_space = || value.contains(char::is_whitespace);
-        if value
-            .bytes()
-            .any(|b| matches!(b, b'"' | b'<' | b'>' | 0x0b))
+        if value.bytes().any(|b| matches!(b, b'"' | b'<' | b'>' | 0x0b))
             || (!value.is_ascii() && wide_space())
         {
             return Err("a metadata value has a character that must be percent-encoded");
         }
-        Ok((
-            key,
-            decode(value).ok_or("a metadata value has a bad percent escape")?,
-        ))
+        Ok((key, decode(value).ok_or("a metadata value has a bad percent escape")?))
     })
 }
 
 /// `[a-z_][a-z0-9_]*`.
 pub(super) fn is_key(key: &str) -> bool {
     key.starts_with(|c: char| c.is_ascii_lowercase() || c == '_')
-        && key
-            .bytes()
-            .all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_')
+        && key.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_')
 }
 
 fn decode(value: &str) -> Option<Cow<'_, str>> {
@@ -220,11 +200,7 @@ fn decode(value: &str) -> Option<Cow<'_, str>> {
 }
 
 /// What the earlier tool leaves unescaped in a value.
-const VALUE: &AsciiSet = &NON_ALPHANUMERIC
-    .remove(b'_')
-    .remove(b'.')
-    .remove(b':')
-    .remove(b'-');
+const VALUE: &AsciiSet = &NON_ALPHANUMERIC.remove(b'_').remove(b'.').remove(b':').remove(b'-');
 
 /// Appends a value in its escaped form.
 pub(super) fn push_encoded(out: &mut String, value: &str) {
@@ -250,18 +226,8 @@ const MARKERS: [(SectionKind, &[&str]); 3] = [
             "待办归档",
         ],
     ),
-    (
-        SectionKind::User,
-        &[
-            "user todo",
-            "owner review reading queue",
-            "owner reading queue",
-        ],
-    ),
-    (
-        SectionKind::Agent,
-        &["agent todo", "codex todo", "project agent todo"],
-    ),
+    (SectionKind::User, &["user todo", "owner review reading queue", "owner reading queue"]),
+    (SectionKind::Agent, &["agent todo", "codex todo", "project agent todo"]),
 ];
 
 /// Which section a heading opens.
@@ -318,11 +284,7 @@ pub(super) fn fenced(text: &str, lines: &[Line], from: usize) -> Vec<Range<usize
     for (i, mark) in marks.iter().enumerate().rev() {
         let (mut tick, mut tilde) = longest.get(i + 1).copied().unwrap_or_default();
         if mark.closes {
-            let best = if mark.mark == '`' {
-                &mut tick
-            } else {
-                &mut tilde
-            };
+            let best = if mark.mark == '`' { &mut tick } else { &mut tilde };
             *best = mark.length.max(*best);
         }
         if let Some(place) = longest.get_mut(i) {

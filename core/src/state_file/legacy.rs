@@ -46,12 +46,7 @@ pub fn read_ledger(
 ) -> Ledger {
     let mut ledger = Ledger::default();
     let mut damage = Damage::default();
-    read_runs(
-        runs_index.unwrap_or_default(),
-        artifact,
-        &mut ledger,
-        &mut damage,
-    );
+    read_runs(runs_index.unwrap_or_default(), artifact, &mut ledger, &mut damage);
     mark_spent(&mut ledger);
     read_rollout(rollout_log.unwrap_or_default(), &mut ledger, &mut damage);
     damage.report(&mut ledger.findings);
@@ -124,10 +119,7 @@ impl Damage {
 fn rows(bytes: &[u8], first_key: &str, broken: &mut usize) -> Vec<Row> {
     let start = format!("{{\"{first_key}\"");
     let mut rows = Vec::new();
-    for line in bytes
-        .split(|b| *b == b'\n')
-        .map(<[u8]>::trim_ascii)
-        .filter(|line| !line.is_empty())
+    for line in bytes.split(|b| *b == b'\n').map(<[u8]>::trim_ascii).filter(|line| !line.is_empty())
     {
         if let Ok(row) = serde_json::from_slice(line) {
             rows.push(row);
@@ -161,9 +153,7 @@ fn merge(rows: Vec<Row>) -> Vec<Row> {
 }
 
 fn text<'r>(row: &'r Row, key: &str) -> Option<&'r str> {
-    row.get(key)
-        .and_then(Value::as_str)
-        .filter(|text| !text.is_empty())
+    row.get(key).and_then(Value::as_str).filter(|text| !text.is_empty())
 }
 
 /// A field of the row, else of its event.
@@ -197,10 +187,8 @@ fn read_runs(
         match classification {
             "quota_slot_spent" | "quota_slot_voided" => {
                 let event = event(&row, artifact);
-                let slots = event
-                    .as_ref()
-                    .and_then(|event| event.get("slots"))
-                    .and_then(Value::as_i64);
+                let slots =
+                    event.as_ref().and_then(|event| event.get("slots")).and_then(Value::as_i64);
                 let slots = slots.map(|count| u64::try_from(count).unwrap_or(0));
                 if classification == "quota_slot_voided" {
                     damage.voids += usize::from(slots.is_none());
@@ -304,29 +292,19 @@ fn take_back(spends: &mut [Spend], voids: &[(Option<Instant>, u64)]) -> usize {
             *left -= taken;
         }
     }
-    voids
-        .iter()
-        .filter(|(target, _)| target.is_none_or(|at| !found.contains(&at)))
-        .count()
+    voids.iter().filter(|(target, _)| target.is_none_or(|at| !found.contains(&at))).count()
 }
 
 /// Delivered outcomes that an agent's later spend has used up.
 fn mark_spent(ledger: &mut Ledger) {
     let mut by_agent: HashMap<Option<&AgentId>, Vec<(Instant, u64)>> = HashMap::new();
     for spend in &ledger.spends {
-        by_agent
-            .entry(spend.agent.as_ref())
-            .or_default()
-            .push((spend.at, spend.id));
+        by_agent.entry(spend.agent.as_ref()).or_default().push((spend.at, spend.id));
     }
     for spends in by_agent.values_mut() {
         spends.sort_unstable();
     }
-    for outcome in ledger
-        .outcomes
-        .iter_mut()
-        .filter(|outcome| outcome.kind.is_delivered())
-    {
+    for outcome in ledger.outcomes.iter_mut().filter(|outcome| outcome.kind.is_delivered()) {
         let Some(spends) = by_agent.get(&outcome.agent.as_ref()) else {
             continue;
         };
@@ -343,10 +321,7 @@ fn read_rollout(bytes: &[u8], ledger: &mut Ledger, damage: &mut Damage) {
         match text(&row, "event_kind").unwrap_or_default() {
             "pr_merge" | "pr_merged" | "pull_request_merge" | "pull_request_merged" => {
                 for reference in references(&row) {
-                    signals.insert(Signal {
-                        kind: "pr_merged".into(),
-                        reference,
-                    });
+                    signals.insert(Signal { kind: "pr_merged".into(), reference });
                 }
             }
             "quota_should_run" => {
@@ -359,16 +334,11 @@ fn read_rollout(bytes: &[u8], ledger: &mut Ledger, damage: &mut Damage) {
                 let details = row.get("details").and_then(Value::as_object);
                 let todo_id = todo(field(&row, details, "todo_id"));
                 // The first receipt binds; a later one may only add the todo.
-                if let Some(bound) = places
-                    .get(&turn_id)
-                    .and_then(|at| ledger.turns.get_mut(*at))
-                {
+                if let Some(bound) = places.get(&turn_id).and_then(|at| ledger.turns.get_mut(*at)) {
                     bound.todo_id = bound.todo_id.take().or(todo_id);
                     continue;
                 }
-                let refused = details
-                    .and_then(|d| d.get("should_run"))
-                    .and_then(Value::as_bool)
+                let refused = details.and_then(|d| d.get("should_run")).and_then(Value::as_bool)
                     == Some(false);
                 places.insert(turn_id.clone(), ledger.turns.len());
                 ledger.turns.push(Turn {
@@ -377,11 +347,7 @@ fn read_rollout(bytes: &[u8], ledger: &mut Ledger, damage: &mut Damage) {
                     todo_id,
                     rule: IMPORTED_RULE.into(),
                     body_digest: String::new(),
-                    state: if refused {
-                        TurnState::Skipped
-                    } else {
-                        TurnState::Released
-                    },
+                    state: if refused { TurnState::Skipped } else { TurnState::Released },
                     at,
                     reserved: 0,
                     expires_at: None,
@@ -408,14 +374,7 @@ fn read_rollout(bytes: &[u8], ledger: &mut Ledger, damage: &mut Damage) {
 /// Its summary is prose and is not read.
 fn references(row: &Row) -> Vec<String> {
     let mut found = Vec::new();
-    for key in [
-        "code_refs",
-        "artifact_refs",
-        "source_refs",
-        "details",
-        "labels",
-        "case_id",
-    ] {
+    for key in ["code_refs", "artifact_refs", "source_refs", "details", "labels", "case_id"] {
         if let Some(value) = row.get(key) {
             collect_references(value, &mut found);
         }
@@ -426,12 +385,8 @@ fn references(row: &Row) -> Vec<String> {
 fn collect_references(value: &Value, found: &mut Vec<String>) {
     match value {
         Value::String(text) => found.extend(reference(text)),
-        Value::Array(items) => items
-            .iter()
-            .for_each(|item| collect_references(item, found)),
-        Value::Object(fields) => fields
-            .values()
-            .for_each(|item| collect_references(item, found)),
+        Value::Array(items) => items.iter().for_each(|item| collect_references(item, found)),
+        Value::Object(fields) => fields.values().for_each(|item| collect_references(item, found)),
         _ => {}
     }
 }
@@ -442,9 +397,7 @@ fn reference(text: &str) -> Option<String> {
     let number = |digits: &str| !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
     let name = |part: &str| {
         !part.is_empty()
-            && part
-                .bytes()
-                .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.'))
+            && part.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.'))
     };
     if let Some(path) = text.strip_prefix("https://github.com/") {
         let mut parts = path.trim_end_matches('/').split('/');
@@ -459,8 +412,6 @@ fn reference(text: &str) -> Option<String> {
     }
     let (place, digits) = text.split_once('#')?;
     let place_ok = place.is_empty()
-        || place
-            .split_once('/')
-            .is_some_and(|(owner, repo)| name(owner) && name(repo));
+        || place.split_once('/').is_some_and(|(owner, repo)| name(owner) && name(repo));
     (number(digits) && place_ok).then(|| text.to_owned())
 }

@@ -100,11 +100,7 @@ pub(super) fn read(
     stated: &mut Stated,
 ) -> Result<(), String> {
     let wrong = |what: &str| format!("`{key}` is not {what}");
-    let text = || {
-        Some(value.trim())
-            .filter(|v| !v.is_empty())
-            .map(str::to_owned)
-    };
+    let text = || Some(value.trim()).filter(|v| !v.is_empty()).map(str::to_owned);
     macro_rules! parsed {
         ($place:expr, $parse:expr, $what:literal) => {
             if value.trim().is_empty() {
@@ -118,16 +114,10 @@ pub(super) fn read(
     let agent = |v: &str| AgentId::parse(v).ok();
     match key {
         "todo_id" => parsed!(stated.todo_id, todo_id, "a todo id"),
-        "status" => parsed!(
-            stated.status,
-            |v: &str| TodoStatus::parse(v.trim()),
-            "a status"
-        ),
-        "task_class" => parsed!(
-            stated.task_class,
-            |v: &str| TaskClass::parse(v.trim()),
-            "a task class"
-        ),
+        "status" => parsed!(stated.status, |v: &str| TodoStatus::parse(v.trim()), "a status"),
+        "task_class" => {
+            parsed!(stated.task_class, |v: &str| TaskClass::parse(v.trim()), "a task class")
+        }
         "action_kind" => todo.action_kind = text(),
         "required_write_scopes" => {
             todo.required_write_scopes = list(value).map(str::to_owned).collect()
@@ -140,9 +130,8 @@ pub(super) fn read(
         }
         "decision_scope" => todo.decision_scope = text().map(ScopeRequirement),
         "required_decision_scopes" => {
-            todo.required_decision_scopes = list(value)
-                .map(|v| ScopeRequirement(v.to_owned()))
-                .collect();
+            todo.required_decision_scopes =
+                list(value).map(|v| ScopeRequirement(v.to_owned())).collect();
         }
         "claimed_by" => parsed!(todo.claimed_by, agent, "an agent id"),
         "bound_agent" => parsed!(todo.bound_agent, agent, "an agent id"),
@@ -184,18 +173,14 @@ pub(super) fn read(
         "evidence" => todo.evidence = text(),
         "reason" => todo.reason = text(),
         _ => {
-            todo.extra
-                .insert(key.to_owned(), Value::String(value.to_owned()));
+            todo.extra.insert(key.to_owned(), Value::String(value.to_owned()));
         }
     }
     Ok(())
 }
 
 fn list(value: &str) -> impl Iterator<Item = &str> {
-    value
-        .split([',', ';', '|'])
-        .map(str::trim)
-        .filter(|item| !item.is_empty())
+    value.split([',', ';', '|']).map(str::trim).filter(|item| !item.is_empty())
 }
 
 fn flag(value: &str) -> Option<bool> {
@@ -295,68 +280,27 @@ pub(super) fn write(todo: &Todo, out: &mut String) {
     t.text("status", todo.status.as_str());
     t.text("task_class", todo.task_class.as_str());
     t.maybe("action_kind", todo.action_kind.as_deref());
-    for key in [
-        "task_domain",
-        "capability_binding_ref",
-        "task_repository",
-        "continuation_policy",
-    ] {
+    for key in ["task_domain", "capability_binding_ref", "task_repository", "continuation_policy"] {
         t.extra(todo, key);
     }
-    t.list(
-        "required_write_scopes",
-        todo.required_write_scopes.iter().map(String::as_str),
-    );
-    t.list(
-        "required_capabilities",
-        todo.required_capabilities.iter().map(String::as_str),
-    );
-    t.list(
-        "target_capabilities",
-        todo.target_capabilities.iter().map(String::as_str),
-    );
+    t.list("required_write_scopes", todo.required_write_scopes.iter().map(String::as_str));
+    t.list("required_capabilities", todo.required_capabilities.iter().map(String::as_str));
+    t.list("target_capabilities", todo.target_capabilities.iter().map(String::as_str));
     t.extra(todo, "explore_result_node_refs");
-    t.maybe(
-        "decision_scope",
-        todo.decision_scope.as_ref().map(|s| s.0.as_str()),
-    );
-    t.list(
-        "required_decision_scopes",
-        todo.required_decision_scopes.iter().map(|s| s.0.as_str()),
-    );
+    t.maybe("decision_scope", todo.decision_scope.as_ref().map(|s| s.0.as_str()));
+    t.list("required_decision_scopes", todo.required_decision_scopes.iter().map(|s| s.0.as_str()));
     t.extra(todo, "decision_outcome");
     t.extra(todo, "decision_scope_outcomes");
     t.maybe("claimed_by", todo.claimed_by.as_ref().map(AgentId::as_str));
-    t.maybe(
-        "bound_agent",
-        todo.bound_agent.as_ref().map(AgentId::as_str),
-    );
-    t.maybe(
-        "blocks_agent",
-        todo.blocks_agent.as_ref().map(AgentId::as_str),
-    );
+    t.maybe("bound_agent", todo.bound_agent.as_ref().map(AgentId::as_str));
+    t.maybe("blocks_agent", todo.blocks_agent.as_ref().map(AgentId::as_str));
     t.flag("goal_bound", todo.goal_bound);
     t.flag("global_gate", todo.global_gate);
-    t.list(
-        "excluded_agents",
-        todo.excluded_agents.iter().map(AgentId::as_str),
-    );
-    t.maybe(
-        "unblocks_todo_id",
-        todo.unblocks_todo_id.as_ref().map(TodoId::as_str),
-    );
-    t.maybe(
-        "superseded_by",
-        todo.superseded_by.as_ref().map(TodoId::as_str),
-    );
-    t.list(
-        "successor_todo_ids",
-        todo.successor_todo_ids.iter().map(TodoId::as_str),
-    );
-    t.maybe(
-        "completion_continuation",
-        todo.completion_continuation.map(Continuation::as_str),
-    );
+    t.list("excluded_agents", todo.excluded_agents.iter().map(AgentId::as_str));
+    t.maybe("unblocks_todo_id", todo.unblocks_todo_id.as_ref().map(TodoId::as_str));
+    t.maybe("superseded_by", todo.superseded_by.as_ref().map(TodoId::as_str));
+    t.list("successor_todo_ids", todo.successor_todo_ids.iter().map(TodoId::as_str));
+    t.maybe("completion_continuation", todo.completion_continuation.map(Continuation::as_str));
     t.extra(todo, "completion_recovery");
     t.extra(todo, "replan_obligation_id");
     t.shown("resume_when", todo.resume_when.as_ref());

@@ -46,22 +46,11 @@ fn stamp(template: &Document, at: Instant) -> Option<Stamp> {
     let end = template.front_end?;
     let text = format!("{KEY} {at}");
     let Some(line) = (1..end).find(|i| template.content(*i).starts_with(KEY)) else {
-        return Some(Stamp {
-            line: end,
-            replaces: false,
-            text,
-        });
+        return Some(Stamp { line: end, replaces: false, text });
     };
     // The same instant in another form stays as it was written.
-    let old = template
-        .content(line)
-        .strip_prefix(KEY)
-        .map(|v| v.trim().trim_matches(['"', '\'']));
-    (old.and_then(Instant::parse) != Some(at)).then_some(Stamp {
-        line,
-        replaces: true,
-        text,
-    })
+    let old = template.content(line).strip_prefix(KEY).map(|v| v.trim().trim_matches(['"', '\'']));
+    (old.and_then(Instant::parse) != Some(at)).then_some(Stamp { line, replaces: true, text })
 }
 
 /// The text under construction and what the blank-line rules need to know of it.

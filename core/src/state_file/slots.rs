@@ -16,11 +16,7 @@ pub(super) enum Slot<'a> {
     /// It stays as it is, byte for byte.
     Kept,
     /// A todo is written here, in the style of the block `from`.
-    Written {
-        todo: &'a Todo,
-        from: usize,
-        raw: bool,
-    },
+    Written { todo: &'a Todo, from: usize, raw: bool },
 }
 
 /// Todos without a block that go to one place.
@@ -53,15 +49,11 @@ struct Entry<'a> {
 /// Lays out `shown` over the blocks of `template`.
 pub(super) fn lay_out<'a>(template: &Document, shown: &[&'a Todo]) -> Layout<'a> {
     let entries = match_blocks(template, shown);
-    let mut layout = Layout {
-        slots: vec![Slot::Dropped; template.todos().len()],
-        ..Layout::default()
-    };
+    let mut layout =
+        Layout { slots: vec![Slot::Dropped; template.todos().len()], ..Layout::default() };
     for role in [Role::User, Role::Agent] {
-        let (mut kept, mut fresh): (Vec<&Entry<'a>>, Vec<&Entry<'a>>) = entries
-            .iter()
-            .filter(|e| e.todo.role == role)
-            .partition(|e| e.block.is_some());
+        let (mut kept, mut fresh): (Vec<&Entry<'a>>, Vec<&Entry<'a>>) =
+            entries.iter().filter(|e| e.todo.role == role).partition(|e| e.block.is_some());
         let mut places: Vec<usize> = kept.iter().filter_map(|e| e.block).collect();
         places.sort_unstable();
         kept.sort_by_key(|e| (e.todo.order, e.block));
@@ -73,26 +65,19 @@ pub(super) fn lay_out<'a>(template: &Document, shown: &[&'a Todo]) -> Layout<'a>
             }
         }
         if kept.is_empty() {
-            insert_alone(
-                &mut layout,
-                template,
-                role,
-                fresh.iter().map(|e| e.todo).collect(),
-            );
+            insert_alone(&mut layout, template, role, fresh.iter().map(|e| e.todo).collect());
             continue;
         }
         for entry in fresh {
             let above = kept.partition_point(|k| k.todo.order <= entry.todo.order);
-            let (map, line) = match above
-                .checked_sub(1)
-                .and_then(|at| template.todos().get(*places.get(at)?))
-            {
-                Some(block) => (&mut layout.after, last_line(template, block)),
-                None => match places.first().and_then(|at| template.todos().get(*at)) {
-                    Some(first) => (&mut layout.before, first.lines.start),
-                    None => continue,
-                },
-            };
+            let (map, line) =
+                match above.checked_sub(1).and_then(|at| template.todos().get(*places.get(at)?)) {
+                    Some(block) => (&mut layout.after, last_line(template, block)),
+                    None => match places.first().and_then(|at| template.todos().get(*at)) {
+                        Some(first) => (&mut layout.before, first.lines.start),
+                        None => continue,
+                    },
+                };
             map.entry(line).or_default().todos.push(entry.todo);
         }
     }
@@ -115,9 +100,7 @@ fn match_blocks<'a>(template: &Document, shown: &[&'a Todo]) -> Vec<Entry<'a>> {
         let Some(role) = parsed.section.role() else {
             continue;
         };
-        let entry = by_id
-            .get(parsed.todo.todo_id.as_str())
-            .and_then(|at| entries.get_mut(*at));
+        let entry = by_id.get(parsed.todo.todo_id.as_str()).and_then(|at| entries.get_mut(*at));
         match entry.filter(|entry| entry.todo.role == role) {
             Some(entry) => entry.block = Some(i),
             None if !parsed.had_id || parsed.id_duplicated => {
@@ -130,21 +113,12 @@ fn match_blocks<'a>(template: &Document, shown: &[&'a Todo]) -> Vec<Entry<'a>> {
         return entries;
     }
     let mut by_text: HashMap<(Role, String), VecDeque<usize>> = HashMap::new();
-    for (at, entry) in entries
-        .iter()
-        .enumerate()
-        .filter(|(_, entry)| entry.block.is_none())
-    {
+    for (at, entry) in entries.iter().enumerate().filter(|(_, entry)| entry.block.is_none()) {
         let text = grammar::collapse(&entry.todo.text).into_owned();
-        by_text
-            .entry((entry.todo.role, text))
-            .or_default()
-            .push_back(at);
+        by_text.entry((entry.todo.role, text)).or_default().push_back(at);
     }
     for (block, role, text) in without_todo {
-        let found = by_text
-            .get_mut(&(role, text.to_owned()))
-            .and_then(VecDeque::pop_front);
+        let found = by_text.get_mut(&(role, text.to_owned())).and_then(VecDeque::pop_front);
         if let Some(entry) = found.and_then(|at| entries.get_mut(at)) {
             entry.block = Some(block);
         }
@@ -153,10 +127,7 @@ fn match_blocks<'a>(template: &Document, shown: &[&'a Todo]) -> Vec<Entry<'a>> {
 }
 
 fn fill<'a>(template: &Document, todo: &'a Todo, place: usize, from: usize) -> Slot<'a> {
-    let raw = template
-        .todos()
-        .get(from)
-        .is_some_and(|block| shows(block, todo));
+    let raw = template.todos().get(from).is_some_and(|block| shows(block, todo));
     if raw && place == from {
         return Slot::Kept;
     }
@@ -167,11 +138,7 @@ fn fill<'a>(template: &Document, todo: &'a Todo, place: usize, from: usize) -> S
             template.kind(i) == LineKind::Continuation && grammar::is_fence(template.content(i))
         })
     });
-    Slot::Written {
-        todo,
-        from,
-        raw: raw && movable,
-    }
+    Slot::Written { todo, from, raw: raw && movable }
 }
 
 /// Whether the block shows the todo in everything that rendering would write.
@@ -198,12 +165,7 @@ fn shows(block: &ParsedTodo, todo: &Todo) -> bool {
 
 /// The last line of a block that is not blank.
 fn last_line(template: &Document, block: &ParsedTodo) -> usize {
-    block
-        .lines
-        .clone()
-        .rev()
-        .find(|i| !template.is_blank(*i))
-        .unwrap_or(block.lines.start)
+    block.lines.clone().rev().find(|i| !template.is_blank(*i)).unwrap_or(block.lines.start)
 }
 
 /// Places todos of a role that has no block left: in its first section, else in a new one.
@@ -216,11 +178,7 @@ fn insert_alone<'a>(
     if todos.is_empty() {
         return;
     }
-    if let Some(section) = template
-        .sections
-        .iter()
-        .find(|s| s.kind.role() == Some(role))
-    {
+    if let Some(section) = template.sections.iter().find(|s| s.kind.role() == Some(role)) {
         let line = section
             .lines
             .clone()
@@ -235,11 +193,7 @@ fn insert_alone<'a>(
         return;
     }
     let first = |wanted: &dyn Fn(&Section) -> bool| {
-        template
-            .sections
-            .iter()
-            .find(|s| wanted(s))
-            .map(|s| s.lines.start)
+        template.sections.iter().find(|s| wanted(s)).map(|s| s.lines.start)
     };
     let agent = first(&|s| s.kind == SectionKind::Agent).filter(|_| role == Role::User);
     let next_action = || {

@@ -169,14 +169,8 @@ impl Read for Tables {
             (b.completed_at, b.order, &b.todo_id).cmp(&(a.completed_at, a.order, &a.todo_id))
         });
         closed.truncate(done);
-        let mut shown: Vec<Todo> = self
-            .records
-            .todos
-            .values()
-            .filter(|t| t.is_open())
-            .chain(closed)
-            .cloned()
-            .collect();
+        let mut shown: Vec<Todo> =
+            self.records.todos.values().filter(|t| t.is_open()).chain(closed).cloned().collect();
         shown.sort_by(|a, b| (a.order, &a.todo_id).cmp(&(b.order, &b.todo_id)));
         Ok(shown)
     }
@@ -212,7 +206,11 @@ impl Read for Tables {
         Ok(self.records.turns.get(id.as_str()).cloned())
     }
 
-    fn last_delivery(&self, agent: Option<&AgentId>, todo: Option<&TodoId>) -> Result<Option<Outcome>> {
+    fn last_delivery(
+        &self,
+        agent: Option<&AgentId>,
+        todo: Option<&TodoId>,
+    ) -> Result<Option<Outcome>> {
         Ok(self
             .records
             .outcomes
@@ -411,7 +409,8 @@ impl Transaction for MemoryTransaction<'_> {
                 Ok(())
             }
             "projections" => self.note_projection(row.as_str().unwrap_or_default()),
-            _ => Err(Error::new(ErrorCode::ExportInvalid, table).message(format!("unknown table {table}"))),
+            _ => Err(Error::new(ErrorCode::ExportInvalid, table)
+                .message(format!("unknown table {table}"))),
         }
     }
 

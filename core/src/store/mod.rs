@@ -118,7 +118,11 @@ pub trait Read {
     /// A turn's binding.
     fn turn(&self, id: &TurnId) -> Result<Option<Turn>>;
     /// The newest delivered outcome of `agent`, on `todo` when one is named.
-    fn last_delivery(&self, agent: Option<&AgentId>, todo: Option<&TodoId>) -> Result<Option<Outcome>>;
+    fn last_delivery(
+        &self,
+        agent: Option<&AgentId>,
+        todo: Option<&TodoId>,
+    ) -> Result<Option<Outcome>>;
     /// The unspent delivered outcomes of `agent` on the same todo as `outcome`, up to it.
     fn unspent_up_to(&self, outcome: &Outcome) -> Result<Vec<Outcome>>;
     /// Sums over spends: (all slots ever, live).
@@ -154,7 +158,9 @@ pub trait Transaction: Read {
 
 /// A writer's place at the head of the queue; dropping it lets the next one in.
 #[derive(Debug, Default)]
-pub struct WritersTurn(#[allow(dead_code, reason = "held, not read")] Option<crate::file::FileLock>);
+pub struct WritersTurn(
+    #[allow(dead_code, reason = "held, not read")] Option<crate::file::FileLock>,
+);
 
 impl WritersTurn {
     /// The turn that a queue lock stands for.

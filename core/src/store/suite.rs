@@ -42,7 +42,12 @@ pub(super) struct OnDisk {
 pub(super) fn options() -> SqliteOptions {
     SqliteOptions {
         deadline: std::time::Duration::from_secs(10),
-        holder: HolderNote { operation: "test".into(), agent: None, pid: std::process::id(), acquired_at: None },
+        holder: HolderNote {
+            operation: "test".into(),
+            agent: None,
+            pid: std::process::id(),
+            acquired_at: None,
+        },
     }
 }
 
@@ -50,8 +55,8 @@ impl OnDisk {
     pub fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("goal.db");
-        let store =
-            SqliteStore::create(&path, &GoalUid::trusted("u1"), options(), &mut |_| Ok(())).unwrap();
+        let store = SqliteStore::create(&path, &GoalUid::trusted("u1"), options(), &mut |_| Ok(()))
+            .unwrap();
         Self { folder, store }
     }
 }
@@ -84,7 +89,13 @@ pub(super) fn record(n: u64, effect: &str) -> CommitRecord {
 }
 
 fn todo(name: &str, order: i64, text: &str) -> Todo {
-    Todo::new(TodoId::trusted(format!("todo_{name}")), Role::Agent, TaskClass::Advancement, order, text)
+    Todo::new(
+        TodoId::trusted(format!("todo_{name}")),
+        Role::Agent,
+        TaskClass::Advancement,
+        order,
+        text,
+    )
 }
 
 fn write(store: &mut dyn Store, effect: &str, changes: &[Change]) {
@@ -96,7 +107,11 @@ fn write(store: &mut dyn Store, effect: &str, changes: &[Change]) {
 }
 
 fn query(complete: bool) -> ViewQuery {
-    ViewQuery { now: at(100), quota: QuotaPolicy { window_hours: 1, ..QuotaPolicy::default() }, complete }
+    ViewQuery {
+        now: at(100),
+        quota: QuotaPolicy { window_hours: 1, ..QuotaPolicy::default() },
+        complete,
+    }
 }
 
 fn commits_are_numbered_unique_and_kept(bench: &mut dyn Bench) {
@@ -105,7 +120,10 @@ fn commits_are_numbered_unique_and_kept(bench: &mut dyn Bench) {
     bench.reopen();
     let store = bench.store();
     assert_eq!(store.last_commit().unwrap(), 2);
-    assert_eq!(store.commit_of(&EffectId::trusted("e1")).unwrap().unwrap().receipt, json!({"n": 1}));
+    assert_eq!(
+        store.commit_of(&EffectId::trusted("e1")).unwrap().unwrap().receipt,
+        json!({"n": 1})
+    );
     assert!(store.commit_of(&EffectId::trusted("e3")).unwrap().is_none());
     assert_eq!(store.commits(1, 10).unwrap().len(), 1);
     for bad in [record(3, "e1"), record(5, "e5"), record(2, "e6")] {
@@ -123,7 +141,16 @@ fn a_dropped_transaction_leaves_nothing(bench: &mut dyn Bench) {
         let mut tx = store.begin("test").unwrap();
         tx.apply(&[
             Change::PutTodo(Box::new(todo("aaa", 1, "one"))),
-            Change::PutSpend(Spend { id: 1, at: at(90), slots: 3, voided: 0, agent: None, todo_id: None, turn_id: None, source: String::new() }),
+            Change::PutSpend(Spend {
+                id: 1,
+                at: at(90),
+                slots: 3,
+                voided: 0,
+                agent: None,
+                todo_id: None,
+                turn_id: None,
+                source: String::new(),
+            }),
         ])
         .unwrap();
         assert!(tx.todo(&TodoId::trusted("todo_aaa")).unwrap().is_some(), "own changes are seen");
@@ -145,15 +172,25 @@ fn what_hangs_on_a_closed_todo_goes_with_it(bench: &mut dyn Bench) {
         at: at(1),
         turn_id: None,
     };
-    let stall = Stall { todo_id: TodoId::trusted("todo_aaa"), agent: agent.clone(), streak: 3, at: at(1), reoffers: 0 };
-    write(bench.store(), "e1", &[
-        Change::PutTodo(Box::new(todo("aaa", 1, "one"))),
-        Change::PutTodo(Box::new(todo("bbb", 2, "two"))),
-        Change::PutAttempt(attempt("todo_aaa", AttemptState::Attempted)),
-        Change::PutAttempt(attempt("todo_bbb", AttemptState::OutcomeUnknown)),
-        Change::PutAttempt(attempt("no_agent_todo", AttemptState::Attempted)),
-        Change::PutStall(stall),
-    ]);
+    let stall = Stall {
+        todo_id: TodoId::trusted("todo_aaa"),
+        agent: agent.clone(),
+        streak: 3,
+        at: at(1),
+        reoffers: 0,
+    };
+    write(
+        bench.store(),
+        "e1",
+        &[
+            Change::PutTodo(Box::new(todo("aaa", 1, "one"))),
+            Change::PutTodo(Box::new(todo("bbb", 2, "two"))),
+            Change::PutAttempt(attempt("todo_aaa", AttemptState::Attempted)),
+            Change::PutAttempt(attempt("todo_bbb", AttemptState::OutcomeUnknown)),
+            Change::PutAttempt(attempt("no_agent_todo", AttemptState::Attempted)),
+            Change::PutStall(stall),
+        ],
+    );
     let mut done = todo("aaa", 1, "one");
     done.status = TodoStatus::Done;
     done.dangling = true;
@@ -183,18 +220,29 @@ fn the_last_delivery_is_found_and_spent_once(bench: &mut dyn Bench) {
         usage: None,
         recommended_action: None,
     };
-    write(bench.store(), "e1", &[
-        Change::PutOutcome(outcome(1, Some("todo_aaa"), OutcomeKind::Progress, None)),
-        Change::PutOutcome(outcome(2, Some("todo_bbb"), OutcomeKind::Primary, None)),
-        Change::PutOutcome(outcome(3, Some("todo_bbb"), OutcomeKind::SurfaceOnly, None)),
-    ]);
+    write(
+        bench.store(),
+        "e1",
+        &[
+            Change::PutOutcome(outcome(1, Some("todo_aaa"), OutcomeKind::Progress, None)),
+            Change::PutOutcome(outcome(2, Some("todo_bbb"), OutcomeKind::Primary, None)),
+            Change::PutOutcome(outcome(3, Some("todo_bbb"), OutcomeKind::SurfaceOnly, None)),
+        ],
+    );
     let store = bench.store();
     let last = store.last_delivery(Some(&agent), None).unwrap().unwrap();
     assert_eq!(last.id, 2);
-    assert_eq!(store.last_delivery(Some(&agent), Some(&TodoId::trusted("todo_aaa"))).unwrap().unwrap().id, 1);
+    assert_eq!(
+        store.last_delivery(Some(&agent), Some(&TodoId::trusted("todo_aaa"))).unwrap().unwrap().id,
+        1
+    );
     assert!(store.last_delivery(None, None).unwrap().is_none());
     assert_eq!(store.unspent_up_to(&last).unwrap().len(), 1);
-    write(store, "e2", &[Change::PutOutcome(outcome(2, Some("todo_bbb"), OutcomeKind::Primary, Some(2)))]);
+    write(
+        store,
+        "e2",
+        &[Change::PutOutcome(outcome(2, Some("todo_bbb"), OutcomeKind::Primary, Some(2)))],
+    );
     assert!(bench.store().unspent_up_to(&last).unwrap().is_empty());
 }
 
@@ -208,21 +256,32 @@ fn listing_and_shown_todos_keep_order(bench: &mut dyn Bench) {
     let mut archived = todo("eee", 5, "five");
     archived.status = TodoStatus::Done;
     archived.archived = true;
-    write(bench.store(), "e1", &[
-        Change::PutTodo(Box::new(todo("bbb", 2, "two"))),
-        Change::PutTodo(Box::new(todo("aaa", 1, "one"))),
-        Change::PutTodo(Box::new(done)),
-        Change::PutTodo(Box::new(older)),
-        Change::PutTodo(Box::new(archived)),
-    ]);
+    write(
+        bench.store(),
+        "e1",
+        &[
+            Change::PutTodo(Box::new(todo("bbb", 2, "two"))),
+            Change::PutTodo(Box::new(todo("aaa", 1, "one"))),
+            Change::PutTodo(Box::new(done)),
+            Change::PutTodo(Box::new(older)),
+            Change::PutTodo(Box::new(archived)),
+        ],
+    );
     let store = bench.store();
-    let names = |todos: Vec<Todo>| todos.into_iter().map(|t| t.todo_id.to_string()).collect::<Vec<_>>();
+    let names =
+        |todos: Vec<Todo>| todos.into_iter().map(|t| t.todo_id.to_string()).collect::<Vec<_>>();
     assert_eq!(names(store.shown_todos(1).unwrap()), ["todo_aaa", "todo_bbb", "todo_ccc"]);
     assert_eq!(names(store.todos(&TodoFilter::default()).unwrap()).len(), 4);
     let open = TodoFilter { status: Some(TodoStatus::Open), ..TodoFilter::default() };
     assert_eq!(names(store.todos(&open).unwrap()), ["todo_aaa", "todo_bbb"]);
-    assert_eq!(store.open_todo_by_text(Role::Agent, "two").unwrap().unwrap().todo_id.as_str(), "todo_bbb");
-    assert!(store.open_todo_by_text(Role::Agent, "three").unwrap().is_none(), "done ones do not count");
+    assert_eq!(
+        store.open_todo_by_text(Role::Agent, "two").unwrap().unwrap().todo_id.as_str(),
+        "todo_bbb"
+    );
+    assert!(
+        store.open_todo_by_text(Role::Agent, "three").unwrap().is_none(),
+        "done ones do not count"
+    );
     assert_eq!(store.max_order().unwrap(), 5);
 }
 
@@ -230,12 +289,23 @@ fn a_dump_loads_into_an_equal_store(bench: &mut dyn Bench) {
     let mut gate = todo("ggg", 9, "approve?");
     gate.role = Role::User;
     gate.task_class = TaskClass::UserGate;
-    write(bench.store(), "e1", &[
-        Change::PutTodo(Box::new(todo("aaa", 1, "one"))),
-        Change::PutTodo(Box::new(gate)),
-        Change::AddSignal(crate::model::Signal { kind: "pr_merged".into(), reference: "#1".into() }),
-        Change::SetLegacy(crate::model::LegacyWitness { index_bytes: 4, index_sha256: "x".into(), rows: 0 }),
-    ]);
+    write(
+        bench.store(),
+        "e1",
+        &[
+            Change::PutTodo(Box::new(todo("aaa", 1, "one"))),
+            Change::PutTodo(Box::new(gate)),
+            Change::AddSignal(crate::model::Signal {
+                kind: "pr_merged".into(),
+                reference: "#1".into(),
+            }),
+            Change::SetLegacy(crate::model::LegacyWitness {
+                index_bytes: 4,
+                index_sha256: "x".into(),
+                rows: 0,
+            }),
+        ],
+    );
     let store = bench.store();
     let mut tx = store.begin("test").unwrap();
     tx.note_projection("abc").unwrap();

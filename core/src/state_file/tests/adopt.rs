@@ -16,18 +16,12 @@ struct World {
 
 fn world() -> World {
     let base = parse(&file(USER, AGENT));
-    World {
-        store: todos(&base),
-        base,
-    }
+    World { store: todos(&base), base }
 }
 
 impl World {
     fn todo(&mut self, id: &str) -> &mut Todo {
-        self.store
-            .iter_mut()
-            .find(|t| t.todo_id.as_str() == id)
-            .unwrap()
+        self.store.iter_mut().find(|t| t.todo_id.as_str() == id).unwrap()
     }
 
     fn adopt_by(&self, editor: Option<&str>, edited: &str, writes: bool) -> Adoption {
@@ -83,10 +77,7 @@ fn refused(adoption: &Adoption, code: &str) {
 fn an_unedited_file_changes_nothing() {
     let w = world();
     assert_eq!(w.adopt_by(None, w.base.text(), true), Adoption::default());
-    assert_eq!(
-        w.adopt_by(None, &w.base.text().replace('\n', "\r\n"), true),
-        Adoption::default()
-    );
+    assert_eq!(w.adopt_by(None, &w.base.text().replace('\n', "\r\n"), true), Adoption::default());
     assert_eq!(w.adopt("# Active", "prose\n# Active"), Adoption::default());
 }
 
@@ -94,20 +85,9 @@ fn an_unedited_file_changes_nothing() {
 fn new_lines_become_todos_between_their_neighbours() {
     let w = world();
     let adoption = w.adopt("- [ ] two", "- [ ] [P0] new a\n* [-] new b\n  <!-- loopx:todo todo_id=todo_mine resume_when=todo_done:todo_one excluded_agents=agent-b zeta=1 -->\n- [ ] two");
-    let [a, b] = &adoption.put[..] else {
-        panic!("{adoption:?}")
-    };
-    assert_eq!(
-        (a.todo_id.as_str(), b.todo_id.as_str()),
-        ("todo_mint1", "todo_mine")
-    );
-    let order = |id: &str| {
-        w.store
-            .iter()
-            .find(|t| t.todo_id.as_str() == id)
-            .unwrap()
-            .order
-    };
+    let [a, b] = &adoption.put[..] else { panic!("{adoption:?}") };
+    assert_eq!((a.todo_id.as_str(), b.todo_id.as_str()), ("todo_mint1", "todo_mine"));
+    let order = |id: &str| w.store.iter().find(|t| t.todo_id.as_str() == id).unwrap().order;
     assert!(order("todo_one") < a.order && a.order < b.order && b.order < order("todo_two"));
     assert_eq!(
         (a.role, a.task_class, a.status),
@@ -124,10 +104,7 @@ fn a_position_without_room_is_the_upper_neighbours() {
     let mut w = world();
     let order = w.todo("todo_one").order;
     w.todo("todo_two").order = order + 1;
-    assert_eq!(
-        w.adopt("- [ ] two", "- [ ] new\n- [ ] two").put[0].order,
-        order
-    );
+    assert_eq!(w.adopt("- [ ] two", "- [ ] new\n- [ ] two").put[0].order, order);
 }
 
 #[test]
@@ -139,14 +116,7 @@ fn a_read_gives_provisional_ids() {
         .replace("- [ ] act", "- [ ] u\n- [ ] act")
         .replace("- [ ] two", "- [ ] n\n- [ ] two");
     let adoption = w.adopt_by(None, &text, false);
-    assert_eq!(
-        adoption
-            .put
-            .iter()
-            .map(|t| t.todo_id.as_str())
-            .collect::<Vec<_>>(),
-        ["?1", "?2"]
-    );
+    assert_eq!(adoption.put.iter().map(|t| t.todo_id.as_str()).collect::<Vec<_>>(), ["?1", "?2"]);
     assert!(
         adoption
             .put
@@ -165,10 +135,7 @@ fn a_new_line_does_not_take_authority() {
         "- [ ] n\n  <!-- loopx:todo status=done claimed_by=agent-b no_followup=true completed_at=2026-01-01T00:00:00Z decision_outcome=approve superseded_by=todo_one successor_todo_ids=todo_two note=kept -->\n- [ ] two",
     );
     let todo = &adoption.put[0];
-    assert_eq!(
-        (todo.status, todo.note.as_deref()),
-        (TodoStatus::Open, Some("kept"))
-    );
+    assert_eq!((todo.status, todo.note.as_deref()), (TodoStatus::Open, Some("kept")));
     assert!(
         todo.claimed_by.is_none()
             && !todo.no_followup
@@ -190,16 +157,10 @@ fn a_new_line_does_not_take_authority() {
 fn a_new_ticked_line_is_done_unless_it_is_a_gate() {
     let w = world();
     let adoption = w.adopt("- [ ] two", "- [x] did this\n- [ ] two");
-    assert_eq!(
-        (adoption.put[0].status, adoption.put[0].dangling),
-        (TodoStatus::Done, true)
-    );
+    assert_eq!((adoption.put[0].status, adoption.put[0].dangling), (TodoStatus::Done, true));
     let adoption = w.adopt("- [ ] act", "- [x] approve?\n- [ ] act");
     assert_eq!(adoption.put[0].status, TodoStatus::Open);
-    assert_eq!(
-        codes(&adoption),
-        ["gate_tick_ignored", "user_todo_unclassified"]
-    );
+    assert_eq!(codes(&adoption), ["gate_tick_ignored", "user_todo_unclassified"]);
 }
 
 #[test]
@@ -227,10 +188,7 @@ fn ticks_of_free_and_own_work_and_of_actions_count() {
         (TodoStatus::Done, Some(now()), true)
     );
     assert_eq!(done.completion_continuation, Some(Continuation::ActiveGoal));
-    assert_eq!(
-        w.adopt("- [ ] act", "- [X] act").put[0].status,
-        TodoStatus::Done
-    );
+    assert_eq!(w.adopt("- [ ] act", "- [X] act").put[0].status, TodoStatus::Done);
     refused(&w.adopt("- [ ] two", "- [x] two"), "tick_of_claimed_todo");
     let text = w.base.text().replace("- [ ] two", "- [x] two");
     assert_eq!(w.adopt_by(Some("agent-b"), &text, true).put.len(), 1);
@@ -265,10 +223,7 @@ fn unticks_and_stale_lines_bring_nothing_back() {
     let adoption = w.adopt("- [ ] act", "- [ ] act now");
     assert_eq!(adoption.put.len(), 1);
     assert_eq!(adoption.put[0].todo_id.as_str(), "todo_act");
-    assert_eq!(
-        w.adopt("- [ ] [P1] one", "- [x] [P1] one"),
-        Adoption::default()
-    );
+    assert_eq!(w.adopt("- [ ] [P1] one", "- [x] [P1] one"), Adoption::default());
 }
 
 #[test]
@@ -279,11 +234,7 @@ fn changed_metadata_is_named_field_by_field() {
         "task_class=blocker claimed_by=agent-a note=x",
     );
     assert!(adoption.put.is_empty());
-    let messages: Vec<_> = adoption
-        .findings
-        .iter()
-        .map(|f| f.message.clone())
-        .collect();
+    let messages: Vec<_> = adoption.findings.iter().map(|f| f.message.clone()).collect();
     for field in ["`task_class`", "`claimed_by`", "`note`"] {
         assert!(messages.iter().any(|m| m.contains(field)), "{messages:?}");
     }
@@ -312,10 +263,7 @@ fn a_line_without_its_comment_or_with_another_id_is_the_same_todo() {
     assert_eq!(w.adopt(comment, ""), Adoption::default());
     let ticked = w.adopt(&format!("- [ ] [P1] one{comment}"), "- [x] [P1] one");
     assert_eq!(ticked.put[0].todo_id.as_str(), "todo_one");
-    refused(
-        &w.adopt("todo_id=todo_one", "todo_id=todo_other"),
-        "authority_edit_ignored",
-    );
+    refused(&w.adopt("todo_id=todo_one", "todo_id=todo_other"), "authority_edit_ignored");
     // But an open line named like finished work is new work.
     let again = w.adopt("- [x] old\n  <!-- loopx:todo todo_id=todo_old status=done task_class=advancement_task no_followup=true -->", "- [ ] old");
     assert_eq!(again.put[0].todo_id.as_str(), "todo_mint1");
@@ -325,16 +273,10 @@ fn a_line_without_its_comment_or_with_another_id_is_the_same_todo() {
 fn a_copied_line_is_a_new_todo_and_the_unchanged_line_keeps_the_id() {
     let w = world();
     let line = "- [ ] [P1] one\n  <!-- loopx:todo todo_id=todo_one status=open task_class=advancement_task -->\n";
-    let adoption = w.adopt(
-        line,
-        &format!("{}{line}", line.replace("one\n", "one and a half\n")),
-    );
+    let adoption = w.adopt(line, &format!("{}{line}", line.replace("one\n", "one and a half\n")));
     assert_eq!(adoption.put.len(), 1);
     assert_eq!(
-        (
-            adoption.put[0].todo_id.as_str(),
-            adoption.put[0].text.as_str()
-        ),
+        (adoption.put[0].todo_id.as_str(), adoption.put[0].text.as_str()),
         ("todo_mint1", "[P1] one and a half")
     );
     assert_eq!(codes(&adoption), ["todo_id_duplicated"]);
@@ -352,18 +294,16 @@ fn unreadable_metadata_changes_nothing_but_a_new_line_carries_it() {
         .replace("- [ ] two\n", "- [ ] two b\n")
         .replace("claimed_by=agent-b", "claimed_by=\"x\"");
     assert_eq!(w.adopt_by(None, &text, true).put[0].text, "two b");
-    let fresh = w.adopt(
-        "- [ ] two",
-        "- [ ] n\n  <!-- loopx:todo cadence=often -->\n- [ ] two",
-    );
+    let fresh = w.adopt("- [ ] two", "- [ ] n\n  <!-- loopx:todo cadence=often -->\n- [ ] two");
     assert!(fresh.put[0].malformed.is_some());
     // It can be mended where it stands.
     w.apply(&fresh);
     let shown = render(
-        &parse(&w.base.text().replace(
-            "- [ ] two",
-            "- [ ] n\n  <!-- loopx:todo cadence=often -->\n- [ ] two",
-        )),
+        &parse(
+            &w.base
+                .text()
+                .replace("- [ ] two", "- [ ] n\n  <!-- loopx:todo cadence=often -->\n- [ ] two"),
+        ),
         &w.store,
     );
     assert!(shown.contains("cadence=often"));

@@ -27,14 +27,7 @@ fn sections_are_found_by_part_and_archive_goes_first() {
     let found: Vec<_> = document
         .todos()
         .iter()
-        .map(|p| {
-            (
-                p.todo.text.as_str(),
-                p.section,
-                p.todo.role,
-                p.todo.archived,
-            )
-        })
+        .map(|p| (p.todo.text.as_str(), p.section, p.todo.role, p.todo.archived))
         .collect();
     assert_eq!(
         found,
@@ -70,19 +63,11 @@ fn metadata_in_both_forms_over_several_lines() {
     let parsed = &document.todos()[0];
     assert_eq!(parsed.todo.text, "[P1] do it and more tail");
     assert_eq!(parsed.todo.todo_id.as_str(), "todo_abc");
-    assert_eq!(
-        (parsed.todo.status, parsed.checkbox),
-        (TodoStatus::Blocked, Checkbox::Open)
-    );
+    assert_eq!((parsed.todo.status, parsed.checkbox), (TodoStatus::Blocked, Checkbox::Open));
     assert_eq!(parsed.todo.claimed_by.as_ref().unwrap().as_str(), "agent-a");
     assert_eq!(parsed.todo.note.as_deref(), Some("later"));
     assert_eq!(parsed.todo.extra["unknown"], ">1");
-    let excluded: Vec<_> = parsed
-        .todo
-        .excluded_agents
-        .iter()
-        .map(ToString::to_string)
-        .collect();
+    let excluded: Vec<_> = parsed.todo.excluded_agents.iter().map(ToString::to_string).collect();
     assert_eq!(excluded, ["a", "b", "c"]);
     assert!(parsed.had_id && parsed.problems.is_empty());
 }
@@ -90,10 +75,7 @@ fn metadata_in_both_forms_over_several_lines() {
 #[test]
 fn what_makes_metadata_unreadable() {
     for (metadata, word) in [
-        (
-            "<!-- loopx:todo broken=\"todo_id=todo_abc status=open -->",
-            "percent-encoded",
-        ),
+        ("<!-- loopx:todo broken=\"todo_id=todo_abc status=open -->", "percent-encoded"),
         ("<!-- loopx:todo todo_id -->", "`=`"),
         ("<!-- loopx:todo Key=1 -->", "key"),
         ("<!-- loopx:todo note=a%2 -->", "escape"),
@@ -105,10 +87,7 @@ fn what_makes_metadata_unreadable() {
         ("<!-- loopx:todo next_due_at=soon -->", "`next_due_at`"),
         ("<!-- loopx:todo cadence=often -->", "`cadence`"),
         ("<!-- loopx:todo global_gate=maybe -->", "`global_gate`"),
-        (
-            "<!-- loopx:todo consecutive_no_change=few -->",
-            "`consecutive_no_change`",
-        ),
+        ("<!-- loopx:todo consecutive_no_change=few -->", "`consecutive_no_change`"),
         ("<!-- loopx:todo note=a", "close"),
         ("<!-- loopx:todo note=a --> b", "close"),
     ] {
@@ -120,11 +99,7 @@ fn what_makes_metadata_unreadable() {
         "resume_when=moon_full",
         "made_up=1 consecutive_no_change=3.0 claimed_by= last_checked_at=2026-11-29T22:57:52%2B00:00",
     ] {
-        assert_eq!(
-            malformed(&format!("- [ ] a\n  <!-- loopx:todo {fine} -->")),
-            None,
-            "{fine}"
-        );
+        assert_eq!(malformed(&format!("- [ ] a\n  <!-- loopx:todo {fine} -->")), None, "{fine}");
     }
 }
 
@@ -134,10 +109,7 @@ fn a_malformed_todo_keeps_what_can_be_read() {
         "- [ ] a\n  <!-- loopx:todo todo_id=todo_abc status=blocked cadence=often claimed_by=b -->",
     );
     let todo = &document.todos()[0].todo;
-    assert_eq!(
-        (todo.todo_id.as_str(), todo.status),
-        ("todo_abc", TodoStatus::Blocked)
-    );
+    assert_eq!((todo.todo_id.as_str(), todo.status), ("todo_abc", TodoStatus::Blocked));
     assert!(todo.claimed_by.is_some() && todo.cadence.is_none() && todo.malformed.is_some());
 }
 
@@ -145,29 +117,14 @@ fn a_malformed_todo_keeps_what_can_be_read() {
 fn ids_are_stable_unique_and_never_taken_from_a_line_that_states_one() {
     let text = "- [ ] a\n- [ ] a\n- [ ] b\n  <!-- loopx:todo todo_id=todo_abc -->\n- [ ] c\n  <!-- loopx:todo todo_id=todo_abc -->";
     let document = agent(text);
-    let ids: Vec<_> = todos(&document)
-        .into_iter()
-        .map(|t| t.todo_id.to_string())
-        .collect();
-    assert_eq!(
-        ids,
-        todos(&agent(text))
-            .iter()
-            .map(|t| t.todo_id.to_string())
-            .collect::<Vec<_>>()
-    );
-    assert_eq!(
-        ids.iter().collect::<std::collections::BTreeSet<_>>().len(),
-        4
-    );
+    let ids: Vec<_> = todos(&document).into_iter().map(|t| t.todo_id.to_string()).collect();
+    assert_eq!(ids, todos(&agent(text)).iter().map(|t| t.todo_id.to_string()).collect::<Vec<_>>());
+    assert_eq!(ids.iter().collect::<std::collections::BTreeSet<_>>().len(), 4);
     assert_eq!(ids[2], "todo_abc");
     assert!(document.todos()[3].id_duplicated);
     assert_eq!(document.findings()[0].code, "todo_id_duplicated");
     // The derived id of the first line, stated by the second.
-    let stolen = agent(&format!(
-        "- [ ] a\n- [ ] other\n  <!-- loopx:todo todo_id={} -->",
-        ids[0]
-    ));
+    let stolen = agent(&format!("- [ ] a\n- [ ] other\n  <!-- loopx:todo todo_id={} -->", ids[0]));
     assert_eq!(stolen.todos()[1].todo.todo_id.as_str(), ids[0]);
     assert!(!stolen.todos()[1].id_duplicated);
 }
@@ -179,14 +136,7 @@ fn classes_come_from_metadata_or_kind_never_from_prose() {
         "- [ ] watch the build\n- [ ] x\n  <!-- loopx:todo action_kind=poll -->",
     ));
     let classes: Vec<_> = todos(&document).into_iter().map(|t| t.task_class).collect();
-    assert_eq!(
-        classes,
-        [
-            TaskClass::UserGate,
-            TaskClass::Advancement,
-            TaskClass::Monitor
-        ]
-    );
+    assert_eq!(classes, [TaskClass::UserGate, TaskClass::Advancement, TaskClass::Monitor]);
     assert_eq!(document.findings()[0].code, "user_todo_unclassified");
 }
 
@@ -195,16 +145,8 @@ fn a_done_advancement_dangles_only_while_no_work_is_left() {
     let done =
         "- [x] a\n  <!-- loopx:todo todo_id=todo_aaa status=done task_class=advancement_task -->";
     assert!(agent(done).todos()[0].todo.dangling);
-    assert!(
-        !agent(&format!("{done}\n- [-] later")).todos()[0]
-            .todo
-            .dangling
-    );
-    assert!(
-        !agent(&done.replace(" -->", " no_followup=true -->")).todos()[0]
-            .todo
-            .dangling
-    );
+    assert!(!agent(&format!("{done}\n- [-] later")).todos()[0].todo.dangling);
+    assert!(!agent(&done.replace(" -->", " no_followup=true -->")).todos()[0].todo.dangling);
     let archived = parse(&format!("## Completed Work Archive\n{done}\n"));
     assert!(!archived.todos()[0].todo.dangling);
 }
@@ -212,12 +154,7 @@ fn a_done_advancement_dangles_only_while_no_work_is_left() {
 #[test]
 fn an_empty_box_alone_is_no_todo() {
     assert_eq!(agent("- [ ]\n- [ ] \n- [ ] a").todos().len(), 1);
-    assert_eq!(
-        agent("- [ ]\n  <!-- loopx:todo todo_id=todo_abc -->").todos()[0]
-            .todo
-            .text,
-        ""
-    );
+    assert_eq!(agent("- [ ]\n  <!-- loopx:todo todo_id=todo_abc -->").todos()[0].todo.text, "");
     assert_eq!(agent("- [x]a\n-[ ] b\n+ [ ] c").todos().len(), 0);
 }
 
@@ -232,14 +169,8 @@ fn only_line_feeds_break_lines() {
 fn front_matter_ends_at_a_line_of_its_own_and_a_bom_is_no_obstacle() {
     let text = "\u{feff}---\r\nobjective: \"Ship --- \\\"fast\\\"\"\r\nhandoff_mode: hard_lease\r\n---\r\n\r\n## Agent Todo\r\n- [ ] a\r\n";
     let document = parse(text);
-    assert_eq!(
-        document.front_matter("objective").as_deref(),
-        Some("Ship --- \"fast\"")
-    );
-    assert_eq!(
-        document.front_matter("handoff_mode").as_deref(),
-        Some("hard_lease")
-    );
+    assert_eq!(document.front_matter("objective").as_deref(), Some("Ship --- \"fast\""));
+    assert_eq!(document.front_matter("handoff_mode").as_deref(), Some("hard_lease"));
     assert_eq!(document.todos()[0].todo.text, "a");
     assert_eq!(document.to_bytes(), text.as_bytes());
     assert_eq!(parse("---\nno: end\n").front_matter("no"), None);
@@ -248,21 +179,13 @@ fn front_matter_ends_at_a_line_of_its_own_and_a_bom_is_no_obstacle() {
 #[test]
 fn a_fresh_document_reads_back_and_has_no_todo() {
     let goal = GoalId::parse("demo").unwrap();
-    for objective in [
-        "Ship --- fast",
-        "a\n---\nb: \"c\\d\"",
-        "## User Todo",
-        "```",
-        "- [ ] x",
-        "\u{202e}目标",
-    ] {
+    for objective in
+        ["Ship --- fast", "a\n---\nb: \"c\\d\"", "## User Todo", "```", "- [ ] x", "\u{202e}目标"]
+    {
         let bytes = new_document(&goal, objective, now());
         let document = Document::parse(&bytes).unwrap();
         let one_line = objective.split_whitespace().collect::<Vec<_>>().join(" ");
-        assert_eq!(
-            document.front_matter("objective").as_deref(),
-            Some(one_line.as_str())
-        );
+        assert_eq!(document.front_matter("objective").as_deref(), Some(one_line.as_str()));
         assert_eq!(document.front_matter("adapter_id").as_deref(), Some("demo"));
         assert!(document.todos().is_empty());
         let kinds: Vec<_> = document.sections.iter().map(|s| s.kind).collect();

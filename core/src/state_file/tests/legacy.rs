@@ -37,18 +37,11 @@ fn slots_come_from_the_row_else_from_the_artifact_else_count_one() {
             .then(|| b"{\"quota_event\": {\"slots\": 5, \"todo_id\": \"todo_abc\"}}".to_vec())
     });
     assert_eq!(
-        ledger
-            .spends
-            .iter()
-            .map(|s| (s.id, s.slots))
-            .collect::<Vec<_>>(),
+        ledger.spends.iter().map(|s| (s.id, s.slots)).collect::<Vec<_>>(),
         [(1, 2), (2, 5), (3, 1), (4, 1)]
     );
     assert_eq!(ledger.spends[0].source, "heartbeat");
-    assert_eq!(
-        ledger.spends[1].todo_id.as_ref().unwrap().as_str(),
-        "todo_abc"
-    );
+    assert_eq!(ledger.spends[1].todo_id.as_ref().unwrap().as_str(), "todo_abc");
     assert_eq!(codes(&ledger), ["spend_artifact_missing"]);
     assert!(!ledger.findings[0].message.contains("/p/"));
 }
@@ -62,10 +55,7 @@ fn rows_of_one_run_are_one_and_later_fields_win() {
             + &spend(1, ", \"json_path\": \"a\", \"quota_event\": {\"slots\": 3}")
             + &spend(1, &(event(1) + ", \"json_path\": \"b\""))),
     );
-    assert_eq!(
-        ledger.spends.iter().map(|s| s.slots).collect::<Vec<_>>(),
-        [3, 1]
-    );
+    assert_eq!(ledger.spends.iter().map(|s| s.slots).collect::<Vec<_>>(), [3, 1]);
 }
 
 #[test]
@@ -83,14 +73,8 @@ fn a_void_takes_back_what_its_target_has_and_no_more() {
         + &void("", "2026-11-29T20:56:02Z")
         + &void("\"slots\": 1, ", "2020-01-01T00:00:00Z");
     let ledger = read(&index);
-    assert_eq!(
-        ledger.spends.iter().map(|s| s.live()).collect::<Vec<_>>(),
-        [0, 2]
-    );
-    assert_eq!(
-        codes(&ledger),
-        ["void_artifact_missing", "void_target_missing"]
-    );
+    assert_eq!(ledger.spends.iter().map(|s| s.live()).collect::<Vec<_>>(), [0, 2]);
+    assert_eq!(codes(&ledger), ["void_artifact_missing", "void_target_missing"]);
 }
 
 #[test]
@@ -105,17 +89,8 @@ fn broken_lines_are_counted_and_a_record_glued_to_a_torn_one_is_saved() {
     let ledger = read(&index);
     assert_eq!(ledger.spends.len(), 3);
     assert_eq!(codes(&ledger), ["ledger_lines_broken"]);
-    assert!(
-        ledger.findings[0].message.starts_with("4 "),
-        "{:?}",
-        ledger.findings
-    );
-    assert_eq!(
-        read_ledger(Some(b"\xff\xfe\n"), None, &mut |_| None)
-            .findings
-            .len(),
-        1
-    );
+    assert!(ledger.findings[0].message.starts_with("4 "), "{:?}", ledger.findings);
+    assert_eq!(read_ledger(Some(b"\xff\xfe\n"), None, &mut |_| None).findings.len(), 1);
 }
 
 #[test]
@@ -132,11 +107,7 @@ fn an_outcome_is_spent_by_the_next_spend_of_its_agent() {
         + &outcome(3, "agent-a", "outcome_progress", "state_refreshed")
         + &outcome(4, "agent-a", "never_heard_of", "state_refreshed");
     let ledger = read(&index);
-    let found: Vec<_> = ledger
-        .outcomes
-        .iter()
-        .map(|o| (o.id, o.kind, o.spent_by))
-        .collect();
+    let found: Vec<_> = ledger.outcomes.iter().map(|o| (o.id, o.kind, o.spent_by)).collect();
     assert_eq!(
         found,
         [
@@ -164,28 +135,13 @@ fn turns_and_merged_requests_come_from_the_event_log() {
         + "torn";
     let index = spend(1, &(event(1) + ", \"turn_instance_id\": \"t1\""));
     let ledger = read_ledger(Some(index.as_bytes()), Some(log.as_bytes()), &mut |_| None);
-    let turns: Vec<_> = ledger
-        .turns
-        .iter()
-        .map(|t| (t.turn_id.as_str(), t.state))
-        .collect();
+    let turns: Vec<_> = ledger.turns.iter().map(|t| (t.turn_id.as_str(), t.state)).collect();
     assert_eq!(
         turns,
-        [
-            ("t1", TurnState::Settled),
-            ("t2", TurnState::Skipped),
-            ("t3", TurnState::Released)
-        ]
+        [("t1", TurnState::Settled), ("t2", TurnState::Skipped), ("t3", TurnState::Released)]
     );
-    assert_eq!(
-        ledger.turns[0].todo_id.as_ref().unwrap().as_str(),
-        "todo_abc"
-    );
-    let references: Vec<_> = ledger
-        .signals
-        .iter()
-        .map(|s| s.reference.as_str())
-        .collect();
+    assert_eq!(ledger.turns[0].todo_id.as_ref().unwrap().as_str(), "todo_abc");
+    let references: Vec<_> = ledger.signals.iter().map(|s| s.reference.as_str()).collect();
     assert_eq!(references, ["#7", "o/r#7", "o/r#8"]);
     assert_eq!(codes(&ledger), ["rollout_lines_broken"]);
 }

@@ -41,10 +41,7 @@ fn document() -> impl Strategy<Value = String> {
             Just("## Agent Todo\r\n")
         ],
         prop::collection::vec(
-            (
-                line(),
-                prop_oneof![4 => Just("\n"), 2 => Just("\r\n"), 1 => Just("\r\r\n")],
-            ),
+            (line(), prop_oneof![4 => Just("\n"), 2 => Just("\r\n"), 1 => Just("\r\r\n")]),
             0..24,
         ),
         line(),
@@ -71,13 +68,7 @@ fn changed(mut all: Vec<Todo>, moves: &[(usize, u8)]) -> Vec<Todo> {
             let role = if at % 2 == 0 { Role::Agent } else { Role::User };
             let id = TodoId::trusted(format!("todo_new{n}"));
             let class = crate::model::TaskClass::Advancement;
-            all.push(Todo::new(
-                id,
-                role,
-                class,
-                *at as i64 * 300,
-                format!("```\n{at} [x]"),
-            ));
+            all.push(Todo::new(id, role, class, *at as i64 * 300, format!("```\n{at} [x]")));
             continue;
         }
         let at = at % count;

@@ -5,11 +5,7 @@ use super::{file, now, parse, render, todos};
 use crate::model::{AgentId, GoalId, Instant, Role, TaskClass, Todo, TodoId, TodoStatus};
 
 fn todo(id: &str, role: Role, order: i64, text: &str) -> Todo {
-    let class = if role == Role::User {
-        TaskClass::UserGate
-    } else {
-        TaskClass::Advancement
-    };
+    let class = if role == Role::User { TaskClass::UserGate } else { TaskClass::Advancement };
     Todo::new(TodoId::trusted(id), role, class, order, text)
 }
 
@@ -22,11 +18,8 @@ fn nothing_changed_is_the_same_bytes() {
         file("", TWO).replace('\n', "\r\n"),
         format!(
             "\u{feff}{}",
-            file(
-                "- [ ] g\n  <!-- loopx:todo todo_id=todo_ggg task_class=user_gate -->",
-                TWO
-            )
-            .trim_end()
+            file("- [ ] g\n  <!-- loopx:todo todo_id=todo_ggg task_class=user_gate -->", TWO)
+                .trim_end()
         ),
         "## Agent Todo\n- [ ] a\n  <!-- loopx:todo todo_id=todo_aaa -->".to_owned(),
         String::new(),
@@ -78,10 +71,7 @@ fn new_todos_go_to_their_place_and_missing_sections_are_added() {
     all.push(todo("todo_mid", Role::Agent, 1500, "between"));
     all.push(todo("todo_end", Role::Agent, 9000, "last"));
     let out = render(&document, &all);
-    let order: Vec<_> = todos(&parse(&out))
-        .into_iter()
-        .map(|t| t.todo_id.to_string())
-        .collect();
+    let order: Vec<_> = todos(&parse(&out)).into_iter().map(|t| t.todo_id.to_string()).collect();
     assert_eq!(order, ["todo_one", "todo_mid", "todo_two", "todo_end"]);
     assert!(out.contains("note under one\n- [ ] between\n"), "{out}");
     assert!(out.contains("-->\n\n## Next Action"), "{out}");
@@ -89,19 +79,12 @@ fn new_todos_go_to_their_place_and_missing_sections_are_added() {
     let bare = parse("# T\n\n## Next Action\n\n- x\n");
     let out = render(
         &bare,
-        &[
-            todo("todo_aaa", Role::Agent, 1, "a"),
-            todo("todo_uuu", Role::User, 1, "u"),
-        ],
+        &[todo("todo_aaa", Role::Agent, 1, "a"), todo("todo_uuu", Role::User, 1, "u")],
     );
     let headings: Vec<_> = out.lines().filter(|l| l.starts_with("## ")).collect();
     assert_eq!(
         headings,
-        [
-            "## User Todo / Owner Review Reading Queue",
-            "## Agent Todo",
-            "## Next Action"
-        ]
+        ["## User Todo / Owner Review Reading Queue", "## Agent Todo", "## Next Action"]
     );
     assert!(out.contains("-->\n\n## Agent Todo\n\n- [ ] a\n"), "{out}");
     assert_eq!(render(&parse(&out), &todos(&parse(&out))), out);
@@ -120,10 +103,7 @@ fn a_dropped_todo_takes_its_metadata_and_leaves_prose() {
     all.remove(0);
     let out = render(&document, &all);
     assert!(!out.contains("todo_one") && !out.contains("still one"));
-    assert!(
-        out.contains("## Agent Todo\n\nnote under one\n\n- [ ] two\n"),
-        "{out}"
-    );
+    assert!(out.contains("## Agent Todo\n\nnote under one\n\n- [ ] two\n"), "{out}");
     // Adding and dropping does not let blank lines grow.
     let mut page = render(&document, &[]);
     for _ in 0..3 {
@@ -151,26 +131,19 @@ fn an_archived_todo_is_not_shown_and_the_role_decides_the_section() {
 
 #[test]
 fn an_adopted_line_gets_its_id_in_its_place() {
-    let document = parse(&file(
-        "",
-        "* [ ] mine\nnote\n- [ ] b\n  <!-- loopx:todo todo_id=todo_bbb -->",
-    ));
+    let document =
+        parse(&file("", "* [ ] mine\nnote\n- [ ] b\n  <!-- loopx:todo todo_id=todo_bbb -->"));
     let out = render(
         &document,
-        &[
-            todo("todo_new", Role::Agent, 500, "mine"),
-            todos(&document)[1].clone(),
-        ],
+        &[todo("todo_new", Role::Agent, 500, "mine"), todos(&document)[1].clone()],
     );
     assert!(out.contains("* [ ] mine\n  <!-- loopx:todo todo_id=todo_new status=open task_class=advancement_task -->\nnote\n- [ ] b\n"), "{out}");
 }
 
 #[test]
 fn unreadable_metadata_stays_for_a_person_to_mend_until_the_todo_is_done() {
-    let document = parse(&file(
-        "",
-        "- [ ] a\n  <!-- loopx:todo broken=\"todo_id=todo_x status=open -->",
-    ));
+    let document =
+        parse(&file("", "- [ ] a\n  <!-- loopx:todo broken=\"todo_id=todo_x status=open -->"));
     let mut all = todos(&document);
     let out = render(&document, &all);
     let back = parse(&out);
@@ -216,19 +189,9 @@ fn hostile_text_stays_text() {
     let back = parse(&out);
     assert_eq!(back.todos().len(), all.len());
     for todo in &all {
-        let parsed = back
-            .todos()
-            .iter()
-            .find(|p| p.todo.todo_id == todo.todo_id)
-            .unwrap();
-        assert_eq!(
-            parsed.todo.text,
-            todo.text.split_whitespace().collect::<Vec<_>>().join(" ")
-        );
-        assert_eq!(
-            (parsed.todo.role, parsed.todo.status),
-            (todo.role, TodoStatus::Open)
-        );
+        let parsed = back.todos().iter().find(|p| p.todo.todo_id == todo.todo_id).unwrap();
+        assert_eq!(parsed.todo.text, todo.text.split_whitespace().collect::<Vec<_>>().join(" "));
+        assert_eq!((parsed.todo.role, parsed.todo.status), (todo.role, TodoStatus::Open));
     }
     assert_eq!(render(&back, &all), out);
 }
@@ -239,10 +202,7 @@ fn updated_at_is_replaced_or_added_inside_front_matter_only() {
         |text: &str| String::from_utf8(render_bytes(&parse(text), &[], Some(now()))).unwrap();
     let text =
         "---\nobjective: \"Ship --- fast\"\nupdated_at: 2020-01-01T00:00:00Z\n---\nupdated_at: x\n";
-    assert_eq!(
-        stamp(text),
-        text.replace("2020-01-01T00:00:00Z", "2026-11-29T21:00:00Z")
-    );
+    assert_eq!(stamp(text), text.replace("2020-01-01T00:00:00Z", "2026-11-29T21:00:00Z"));
     assert_eq!(
         stamp("---\r\na: b\r\n---\r\n"),
         "---\r\na: b\r\nupdated_at: 2026-11-29T21:00:00Z\r\n---\r\n"
@@ -257,12 +217,7 @@ fn ten_thousand_todos_render_and_read_back() {
     let document = Document::parse(&new_document(&GoalId::trusted("g"), "o", now())).unwrap();
     let all: Vec<Todo> = (0..10_000)
         .map(|i| {
-            todo(
-                &format!("todo_{i:05}"),
-                Role::Agent,
-                i,
-                "[P2] some ordinary work to be done",
-            )
+            todo(&format!("todo_{i:05}"), Role::Agent, i, "[P2] some ordinary work to be done")
         })
         .collect();
     let out = render(&document, &all);

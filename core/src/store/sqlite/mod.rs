@@ -98,7 +98,9 @@ pub(super) fn sql_error(error: rusqlite::Error) -> Error {
             Sql::DatabaseBusy | Sql::DatabaseLocked => ErrorCode::StoreBusy,
             Sql::DiskFull => ErrorCode::DiskFull,
             Sql::ReadOnly | Sql::PermissionDenied => ErrorCode::WriteDenied,
-            Sql::CannotOpen | Sql::NotADatabase | Sql::DatabaseCorrupt => ErrorCode::StoreUnreadable,
+            Sql::CannotOpen | Sql::NotADatabase | Sql::DatabaseCorrupt => {
+                ErrorCode::StoreUnreadable
+            }
             Sql::SystemIoFailure => ErrorCode::IoFailed,
             _ => ErrorCode::Internal,
         },
@@ -146,7 +148,9 @@ impl SqliteStore {
         let draft = folder.join(format!(".goal.db.{}.new", std::process::id()));
         remove_draft(&draft);
         let made = Self::build(&draft, uid, &options, fill)
-            .and_then(|()| std::fs::hard_link(&draft, path).map_err(|e| Error::from_io(&e, "store", path)))
+            .and_then(|()| {
+                std::fs::hard_link(&draft, path).map_err(|e| Error::from_io(&e, "store", path))
+            })
             .and_then(|()| sync_folder(folder));
         remove_draft(&draft);
         made?;
@@ -166,9 +170,13 @@ impl SqliteStore {
             "PRAGMA journal_mode=MEMORY; PRAGMA synchronous=OFF; PRAGMA application_id={APPLICATION_ID}; PRAGMA user_version={SCHEMA_VERSION}; {SCHEMA_1}"
         ))
         .map_err(sql_error)?;
-        conn.execute("INSERT INTO meta(key, value) VALUES ('goal_uid', ?1), ('counters', '{}')", [uid.as_str()])
-            .map_err(sql_error)?;
-        let mut store = Self { conn, uid: uid.clone(), path: draft.to_path_buf(), options: options.clone() };
+        conn.execute(
+            "INSERT INTO meta(key, value) VALUES ('goal_uid', ?1), ('counters', '{}')",
+            [uid.as_str()],
+        )
+        .map_err(sql_error)?;
+        let mut store =
+            Self { conn, uid: uid.clone(), path: draft.to_path_buf(), options: options.clone() };
         let mut transaction = Box::new(store.begin_unqueued()?);
         fill(transaction.as_mut())?;
         transaction.commit()?;
@@ -178,7 +186,12 @@ impl SqliteStore {
             .map_err(|e| Error::from_io(&e, "store", draft))
     }
 
-    fn checked(conn: Connection, path: &Path, uid: &GoalUid, options: SqliteOptions) -> Result<Self> {
+    fn checked(
+        conn: Connection,
+        path: &Path,
+        uid: &GoalUid,
+        options: SqliteOptions,
+    ) -> Result<Self> {
         let (application, version): (i64, u32) = conn
             .query_row("SELECT a.application_id, v.user_version FROM pragma_application_id a, pragma_user_version v", [], |r| {
                 Ok((r.get(0)?, r.get(1)?))
@@ -228,7 +241,9 @@ impl SqliteStore {
                 })?;
             let next = version + 1;
             self.conn
-                .execute_batch(&format!("BEGIN IMMEDIATE; {step}; PRAGMA user_version={next}; COMMIT"))
+                .execute_batch(&format!(
+                    "BEGIN IMMEDIATE; {step}; PRAGMA user_version={next}; COMMIT"
+                ))
                 .map_err(|error| {
                     let _ = self.conn.execute_batch("ROLLBACK");
                     sql_error(error)
@@ -296,7 +311,8 @@ fn needs_rollback(path: &Path, error: &Error) -> bool {
 }
 
 fn connect(path: &Path, flags: OpenFlags, options: &SqliteOptions) -> Result<Connection> {
-    let conn = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX).map_err(sql_error)?;
+    let conn = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)
+        .map_err(sql_error)?;
     conn.busy_timeout(options.deadline).map_err(sql_error)?;
     conn.execute_batch("PRAGMA journal_mode=TRUNCATE; PRAGMA synchronous=FULL; PRAGMA cache_size=-4096; PRAGMA trusted_schema=OFF")
         .or_else(|error| {
@@ -323,7 +339,12 @@ mod tests {
     fn options() -> SqliteOptions {
         SqliteOptions {
             deadline: Duration::from_secs(5),
-            holder: HolderNote { operation: "test".into(), agent: None, pid: std::process::id(), acquired_at: None },
+            holder: HolderNote {
+                operation: "test".into(),
+                agent: None,
+                pid: std::process::id(),
+                acquired_at: None,
+            },
         }
     }
 
@@ -363,7 +384,9 @@ mod tests {
         let bad = ["", "", "CREATE TABLE three(x); INSERT INTO nowhere VALUES (1)"];
         assert!(store.migrate(&bad, 4).is_err());
         assert_eq!(store.version().unwrap(), 3);
-        assert!(store.conn.query_row("SELECT count(*) FROM three", [], |r| r.get::<_, i64>(0)).is_err());
+        assert!(
+            store.conn.query_row("SELECT count(*) FROM three", [], |r| r.get::<_, i64>(0)).is_err()
+        );
     }
 
     #[test]
@@ -377,7 +400,10 @@ mod tests {
                 Some(bytes) => std::fs::write(&path, bytes).unwrap(),
                 None => std::fs::remove_file(&path).unwrap(),
             }
-            for result in [SqliteStore::open(&path, &uid, options()), SqliteStore::open_read_only(&path, &uid, options())] {
+            for result in [
+                SqliteStore::open(&path, &uid, options()),
+                SqliteStore::open_read_only(&path, &uid, options()),
+            ] {
                 assert_eq!(result.unwrap_err().code, ErrorCode::StoreUnreadable);
             }
             assert_eq!(path.exists(), content.is_some());

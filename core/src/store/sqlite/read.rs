@@ -9,12 +9,13 @@ use serde_json::Value;
 
 use super::sql_error;
 use crate::admission::view::{
-    Dangling, GoalRecords, Target, View, ViewQuery, completed_by, is_live_turn, named_todos, sort_dangling,
+    Dangling, GoalRecords, Target, View, ViewQuery, completed_by, is_live_turn, named_todos,
+    sort_dangling,
 };
 use crate::error::{Error, ErrorCode, Result};
 use crate::model::{
-    AgentId, CommitRecord, Counters, EffectId, GoalUid, Instant, JournalRow, LegacyWitness, Outcome,
-    ResumeCondition, Role, Signal, Todo, TodoId, Turn, TurnId,
+    AgentId, CommitRecord, Counters, EffectId, GoalUid, Instant, JournalRow, LegacyWitness,
+    Outcome, ResumeCondition, Role, Signal, Todo, TodoId, Turn, TurnId,
 };
 use crate::quota::window::leaves_at;
 use crate::quota::{WindowUse, window_start};
@@ -30,7 +31,9 @@ pub(super) struct Db<'c> {
 
 fn parse<T: DeserializeOwned>(doc: &str) -> Result<T> {
     serde_json::from_str(doc).map_err(|e| {
-        Error::new(ErrorCode::StoreUnreadable, "store").message("a record of goal.db cannot be read").detail(e)
+        Error::new(ErrorCode::StoreUnreadable, "store")
+            .message("a record of goal.db cannot be read")
+            .detail(e)
     })
 }
 
@@ -58,7 +61,8 @@ impl Db<'_> {
         let mut rows = statement.query(params).map_err(sql_error)?;
         let mut found = Vec::new();
         while let Some(row) = rows.next().map_err(sql_error)? {
-            let doc = row.get_ref(0).map_err(sql_error)?.as_str().map_err(|e| sql_error(e.into()))?;
+            let doc =
+                row.get_ref(0).map_err(sql_error)?.as_str().map_err(|e| sql_error(e.into()))?;
             found.push(parse(doc)?);
         }
         Ok(found)
@@ -69,7 +73,12 @@ impl Db<'_> {
         text.map(|t| parse(&t)).transpose()
     }
 
-    fn one<T>(&self, sql: &str, params: impl Params, map: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>) -> Result<Option<T>> {
+    fn one<T>(
+        &self,
+        sql: &str,
+        params: impl Params,
+        map: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Option<T>> {
         let mut statement = self.conn.prepare_cached(sql).map_err(sql_error)?;
         statement.query_row(params, map).optional().map_err(sql_error)
     }
@@ -99,7 +108,9 @@ impl Db<'_> {
         let mut todos = special;
         for id in named {
             // Special ones are there already; closed ones do not matter.
-            if let Some(todo) = self.doc::<Todo>("SELECT doc FROM todos WHERE id = ?1 AND lane = 0", [id.as_str()])? {
+            if let Some(todo) =
+                self.doc::<Todo>("SELECT doc FROM todos WHERE id = ?1 AND lane = 0", [id.as_str()])?
+            {
                 todos.push(todo);
             }
         }
@@ -109,7 +120,10 @@ impl Db<'_> {
                 [],
             )?);
         } else {
-            let mut shapes = self.conn.prepare_cached("SELECT id FROM shapes WHERE open > 0").map_err(sql_error)?;
+            let mut shapes = self
+                .conn
+                .prepare_cached("SELECT id FROM shapes WHERE open > 0")
+                .map_err(sql_error)?;
             let mut first = self
                 .conn
                 .prepare_cached("SELECT id, doc FROM todos WHERE lane = 0 AND shape = ?1 ORDER BY rank, ord, id")
@@ -163,7 +177,10 @@ impl Db<'_> {
                 match rows.next() {
                     Ok(Some(row)) => match (row.get::<_, i64>(0), row.get::<_, i64>(1)) {
                         (Ok(at), Ok(live)) => {
-                            next_spend = Some((leaves_at(&query.quota, Instant::from_micros(at)), unsigned(live)));
+                            next_spend = Some((
+                                leaves_at(&query.quota, Instant::from_micros(at)),
+                                unsigned(live),
+                            ));
                         }
                         (Err(e), _) | (_, Err(e)) => failure = Some(e),
                     },
@@ -189,15 +206,19 @@ impl Db<'_> {
 
     fn read_view(&self, query: &ViewQuery) -> Result<View> {
         let now = query.now.micros();
-        let leases = self.docs("SELECT doc FROM leases WHERE live = 1 AND expires_at > ?1 ORDER BY todo", [now])?;
-        let mut turns: Vec<Turn> =
-            self.docs("SELECT doc FROM turns WHERE live = 1 AND expires_at > ?1 ORDER BY id", [now])?;
+        let leases = self.docs(
+            "SELECT doc FROM leases WHERE live = 1 AND expires_at > ?1 ORDER BY todo",
+            [now],
+        )?;
+        let mut turns: Vec<Turn> = self
+            .docs("SELECT doc FROM turns WHERE live = 1 AND expires_at > ?1 ORDER BY id", [now])?;
         turns.retain(|t| is_live_turn(t, query.now));
         let stalls = self.docs("SELECT doc FROM stalls ORDER BY todo, agent", [])?;
         let todos = if query.complete {
             self.docs("SELECT doc FROM todos WHERE lane < 2 ORDER BY ord, id", [])?
         } else {
-            let special: Vec<Todo> = self.docs("SELECT doc FROM todos WHERE lane = 1 ORDER BY ord, id", [])?;
+            let special: Vec<Todo> =
+                self.docs("SELECT doc FROM todos WHERE lane = 1 ORDER BY ord, id", [])?;
             let refs: Vec<&Todo> = special.iter().collect();
             let named = named_todos(&refs, &leases, &turns, &stalls);
             self.representative(special, &named)?
@@ -210,18 +231,24 @@ impl Db<'_> {
                 targets.insert(id.clone(), self.target(id)?);
             }
         }
-        let signals: BTreeSet<Signal> = if todos.iter().any(|t| matches!(t.resume_when, Some(ResumeCondition::PrMerged(_)))) {
-            self.signals()?
-        } else {
-            BTreeSet::new()
-        };
+        let signals: BTreeSet<Signal> =
+            if todos.iter().any(|t| matches!(t.resume_when, Some(ResumeCondition::PrMerged(_)))) {
+                self.signals()?
+            } else {
+                BTreeSet::new()
+            };
         let mut dangling: Vec<Dangling> = self
             .docs::<Todo>("SELECT doc FROM todos WHERE dangling = 1", [])?
             .iter()
-            .map(|t| Dangling { todo_id: t.todo_id.clone(), owner: completed_by(t), completed_at: t.completed_at })
+            .map(|t| Dangling {
+                todo_id: t.todo_id.clone(),
+                owner: completed_by(t),
+                completed_at: t.completed_at,
+            })
             .collect();
         sort_dangling(&mut dangling);
-        let mut grants: Vec<crate::model::Grant> = self.docs("SELECT doc FROM grants WHERE used = 0 ORDER BY id", [])?;
+        let mut grants: Vec<crate::model::Grant> =
+            self.docs("SELECT doc FROM grants WHERE used = 0 ORDER BY id", [])?;
         grants.retain(|g| g.is_live(query.now));
         Ok(View {
             goal_uid: Some(self.uid.clone()),
@@ -244,7 +271,8 @@ impl Db<'_> {
     }
 
     fn signals(&self) -> Result<BTreeSet<Signal>> {
-        let mut statement = self.conn.prepare_cached("SELECT kind, reference FROM signals").map_err(sql_error)?;
+        let mut statement =
+            self.conn.prepare_cached("SELECT kind, reference FROM signals").map_err(sql_error)?;
         let rows = statement
             .query_map([], |r| Ok(Signal { kind: r.get(0)?, reference: r.get(1)? }))
             .map_err(sql_error)?;
@@ -297,11 +325,15 @@ impl Read for Db<'_> {
     }
 
     fn max_order(&self) -> Result<i64> {
-        Ok(self.one("SELECT max(ord) FROM todos", [], |r| r.get::<_, Option<i64>>(0))?.flatten().unwrap_or(0))
+        Ok(self
+            .one("SELECT max(ord) FROM todos", [], |r| r.get::<_, Option<i64>>(0))?
+            .flatten()
+            .unwrap_or(0))
     }
 
     fn counters(&self) -> Result<Counters> {
-        let text: Option<String> = self.one("SELECT value FROM meta WHERE key = 'counters'", [], |r| r.get(0))?;
+        let text: Option<String> =
+            self.one("SELECT value FROM meta WHERE key = 'counters'", [], |r| r.get(0))?;
         match text.as_deref() {
             None | Some("{}") => Ok(Counters::default()),
             Some(text) => parse(text),
@@ -323,7 +355,11 @@ impl Read for Db<'_> {
         self.doc("SELECT doc FROM turns WHERE id = ?1", [id.as_str()])
     }
 
-    fn last_delivery(&self, agent: Option<&AgentId>, todo: Option<&TodoId>) -> Result<Option<Outcome>> {
+    fn last_delivery(
+        &self,
+        agent: Option<&AgentId>,
+        todo: Option<&TodoId>,
+    ) -> Result<Option<Outcome>> {
         match todo {
             None => self.doc(
                 "SELECT doc FROM outcomes WHERE delivered = 1 AND agent = ?1 ORDER BY id DESC LIMIT 1",
@@ -373,7 +409,11 @@ impl Read for Db<'_> {
             Ok(GoalRecords {
                 goal_uid: Some(self.uid.clone()),
                 commit: self.last_commit()?,
-                todos: self.docs::<Todo>("SELECT doc FROM todos", [])?.into_iter().map(|t| (t.todo_id.clone(), t)).collect(),
+                todos: self
+                    .docs::<Todo>("SELECT doc FROM todos", [])?
+                    .into_iter()
+                    .map(|t| (t.todo_id.clone(), t))
+                    .collect(),
                 spends: self.docs("SELECT doc FROM spends ORDER BY id", [])?,
                 outcomes: self.docs("SELECT doc FROM outcomes ORDER BY id", [])?,
                 signals: self.signals()?,
@@ -382,7 +422,11 @@ impl Read for Db<'_> {
                     .into_iter()
                     .map(|l| (l.todo_id.clone(), l))
                     .collect(),
-                turns: self.docs::<Turn>("SELECT doc FROM turns", [])?.into_iter().map(|t| (t.turn_id.to_string(), t)).collect(),
+                turns: self
+                    .docs::<Turn>("SELECT doc FROM turns", [])?
+                    .into_iter()
+                    .map(|t| (t.turn_id.to_string(), t))
+                    .collect(),
                 attempts: self.docs("SELECT doc FROM attempts ORDER BY agent, rule, cause", [])?,
                 stalls: self.docs("SELECT doc FROM stalls ORDER BY todo, agent", [])?,
                 grants: self.docs("SELECT doc FROM grants ORDER BY id", [])?,
@@ -419,8 +463,10 @@ impl Read for Db<'_> {
             self.dump_docs(sink, "findings", "SELECT doc FROM findings ORDER BY code, about")?;
             self.dump_docs(sink, "commits", "SELECT doc FROM commits ORDER BY n")?;
             self.dump_docs(sink, "legacy", "SELECT value FROM meta WHERE key = 'legacy'")?;
-            let mut statement =
-                self.conn.prepare_cached("SELECT digest FROM projections ORDER BY digest").map_err(sql_error)?;
+            let mut statement = self
+                .conn
+                .prepare_cached("SELECT digest FROM projections ORDER BY digest")
+                .map_err(sql_error)?;
             let mut rows = statement.query([]).map_err(sql_error)?;
             while let Some(row) = rows.next().map_err(sql_error)? {
                 sink("projections", Value::String(row.get(0).map_err(sql_error)?))?;
@@ -431,11 +477,17 @@ impl Read for Db<'_> {
 }
 
 impl Db<'_> {
-    fn dump_docs(&self, sink: &mut dyn FnMut(&str, Value) -> Result<()>, table: &str, sql: &str) -> Result<()> {
+    fn dump_docs(
+        &self,
+        sink: &mut dyn FnMut(&str, Value) -> Result<()>,
+        table: &str,
+        sql: &str,
+    ) -> Result<()> {
         let mut statement = self.conn.prepare_cached(sql).map_err(sql_error)?;
         let mut rows = statement.query([]).map_err(sql_error)?;
         while let Some(row) = rows.next().map_err(sql_error)? {
-            let doc = row.get_ref(0).map_err(sql_error)?.as_str().map_err(|e| sql_error(e.into()))?;
+            let doc =
+                row.get_ref(0).map_err(sql_error)?.as_str().map_err(|e| sql_error(e.into()))?;
             sink(table, parse(doc)?)?;
         }
         Ok(())

@@ -30,7 +30,11 @@ fn text<T: serde::Serialize>(row: &T) -> Result<String> {
 }
 
 impl<'a> SqliteTransaction<'a> {
-    pub(super) fn begin(conn: &'a mut Connection, uid: &'a GoalUid, turn: Option<FileLock>) -> Result<Self> {
+    pub(super) fn begin(
+        conn: &'a mut Connection,
+        uid: &'a GoalUid,
+        turn: Option<FileLock>,
+    ) -> Result<Self> {
         conn.execute_batch("BEGIN IMMEDIATE").map_err(sql_error)?;
         let mut transaction =
             Self { conn, uid, counters: Counters::default(), counted: false, done: false, turn };
@@ -101,7 +105,10 @@ impl<'a> SqliteTransaction<'a> {
         if !todo.is_open() {
             self.run("DELETE FROM stalls WHERE todo = ?1", [todo.todo_id.as_str()])?;
             if !todo.dangling {
-                self.run("DELETE FROM attempts WHERE cause = ?1 AND sticky = 0", [todo.todo_id.as_str()])?;
+                self.run(
+                    "DELETE FROM attempts WHERE cause = ?1 AND sticky = 0",
+                    [todo.todo_id.as_str()],
+                )?;
             }
         }
         Ok(())
@@ -109,8 +116,10 @@ impl<'a> SqliteTransaction<'a> {
 
     fn follow_dangling(&mut self) -> Result<()> {
         let ids: Vec<String> = {
-            let mut statement =
-                self.conn.prepare_cached("SELECT id FROM todos WHERE dangling = 1").map_err(sql_error)?;
+            let mut statement = self
+                .conn
+                .prepare_cached("SELECT id FROM todos WHERE dangling = 1")
+                .map_err(sql_error)?;
             let rows = statement.query_map([], |r| r.get(0)).map_err(sql_error)?;
             rows.collect::<rusqlite::Result<_>>().map_err(sql_error)?
         };
@@ -248,7 +257,10 @@ impl Transaction for SqliteTransaction<'_> {
         self.run("DELETE FROM journal", [])?;
         match row {
             Some(row) => self
-                .run("INSERT INTO journal(effect, doc) VALUES (?1, ?2)", params![row.effect_id.as_str(), text(row)?])
+                .run(
+                    "INSERT INTO journal(effect, doc) VALUES (?1, ?2)",
+                    params![row.effect_id.as_str(), text(row)?],
+                )
                 .map(drop),
             None => Ok(()),
         }
@@ -261,12 +273,15 @@ impl Transaction for SqliteTransaction<'_> {
         match table {
             "commits" => self.insert_commit(&from_value(table, row)?),
             "projections" => self.note_projection(row.as_str().unwrap_or_default()),
-            _ => Err(Error::new(ErrorCode::ExportInvalid, table).message(format!("unknown table {table}"))),
+            _ => Err(Error::new(ErrorCode::ExportInvalid, table)
+                .message(format!("unknown table {table}"))),
         }
     }
 
     fn record(&mut self, record: &CommitRecord) -> Result<()> {
-        if record.n != self.db().last_commit()? + 1 || self.db().commit_of(&record.effect_id)?.is_some() {
+        if record.n != self.db().last_commit()? + 1
+            || self.db().commit_of(&record.effect_id)?.is_some()
+        {
             return Err(commit_taken());
         }
         self.insert_commit(record)
