@@ -16,13 +16,35 @@ use crate::error::{Error, ErrorClass, ErrorCode};
 use crate::model::{AgentId, Finding, Instant, Todo};
 use crate::schedule::{SchedulerHint, hint_for};
 
-/// Most bytes of one packet without details; details may add up to the same again per
-/// section and say when they were cut.
-pub const PACKET_CAP: usize = 8 * 1024;
-/// Bytes of one text in the packet.
+/// Bytes of the default packet: what it is cut to, step by step, before it is sent.
+pub const PACKET_BUDGET: usize = 3_072;
+/// Bytes of one text in a detail section.
 const TEXT_CAP: usize = 240;
-/// Items of one list in the packet.
-const LIST_CAP: usize = 3;
+
+/// How much a packet says. A packet over budget is said again with the next size, so
+/// that what is dropped, and in which order, is fixed: first texts are cut, then lists
+/// shortened, then the commands go.
+#[derive(Clone, Copy, Debug)]
+struct Size {
+    /// Bytes of the selected todo's text and of the reason.
+    text: usize,
+    /// Bytes of repeated and secondary texts.
+    short: usize,
+    /// Items of a list.
+    items: usize,
+    /// Next commands.
+    commands: bool,
+}
+
+/// The sizes, largest first. The last one fits whatever the texts are: a test tries the
+/// longest identifiers and texts that are all escapes.
+const SIZES: [Size; 5] = [
+    Size { text: 240, short: 120, items: 3, commands: true },
+    Size { text: 160, short: 60, items: 2, commands: true },
+    Size { text: 120, short: 40, items: 1, commands: false },
+    Size { text: 60, short: 20, items: 1, commands: false },
+    Size { text: 20, short: 8, items: 1, commands: false },
+];
 
 /// What the person is told.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -192,9 +214,6 @@ pub struct Packet {
     /// Fields that hosts of the earlier tool read beside these.
     #[serde(flatten)]
     pub reference: ReferenceFields,
-    /// Sections asked for with `--include-detail`.
-    #[serde(flatten)]
-    pub details: Details,
 }
 
 /// The agent as the packet names it.
@@ -231,7 +250,9 @@ pub struct ReferenceFields {
     protocol_action_packet: Value,
     plan_summary: Value,
     todo_write_hint: Value,
-    goal_frontier_projection: Value,
+    /// Only when the goal is proven ended: hosts stop on nothing less.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    goal_frontier_projection: Option<Value>,
     rollout_event: Option<()>,
 }
 
@@ -256,12 +277,28 @@ pub fn answer(situation: &Situation<'_>, goal_id: &str) -> (Decision, Value) {
     let decision = decide_facts(&facts);
     let value = match &facts {
         Facts::Refused(error) => refusal(error, &decision, goal_id, situation.request),
-        Facts::Goal(facts) => {
-            let packet = packet(facts, &decision);
-            serde_json::to_value(packet).unwrap_or(Value::Null)
-        }
+        Facts::Goal(facts) => say(facts, &decision),
     };
     (decision, value)
+}
+
+/// The packet at the largest size that is within the budget. Sections that were asked
+/// for come on top of it.
+fn say(facts: &GoalFacts<'_>, decision: &Decision) -> Value {
+    let mut said = Value::Null;
+    let budget = PACKET_BUDGET * if facts.request.wants(Detail::Scheduler) { 2 } else { 1 };
+    for size in SIZES {
+        said = serde_json::to_value(packet(facts, decision, size)).unwrap_or(Value::Null);
+        if said.to_string().len() <= budget {
+            break;
+        }
+    }
+    if let (Ok(Value::Object(sections)), Some(map)) =
+        (serde_json::to_value(details(facts)), said.as_object_mut())
+    {
+        map.extend(sections);
+    }
+    said
 }
 
 /// The failure payload of rules 1 to 3.
@@ -321,7 +358,7 @@ fn shown_id(todo: &Todo) -> Option<String> {
     (!id.starts_with('?')).then(|| id.to_owned())
 }
 
-fn packet(facts: &GoalFacts<'_>, decision: &Decision) -> Packet {
+fn packet(facts: &GoalFacts<'_>, decision: &Decision, size: Size) -> Packet {
     let verdict = &decision.verdict;
     let selected = verdict
         .selected
@@ -335,10 +372,12 @@ fn packet(facts: &GoalFacts<'_>, decision: &Decision) -> Packet {
     });
     let mut findings: Vec<Finding> =
         facts.view.health.iter().chain(&facts.findings).cloned().collect();
-    findings.truncate(LIST_CAP);
+    findings.truncate(size.items);
     for finding in &mut findings {
-        finding.about = cut(&finding.about, 80);
-        finding.message = cut(&finding.message, TEXT_CAP);
+        finding.about = cut(&finding.about, size.short.max(40));
+        finding.message = cut(&finding.message, size.short);
+        finding.next_command =
+            finding.next_command.as_deref().filter(|_| size.commands).map(|c| cut(c, size.text));
     }
     Packet {
         ok: true,
@@ -351,22 +390,22 @@ fn packet(facts: &GoalFacts<'_>, decision: &Decision) -> Packet {
         rule_order: decision.order,
         effective_action: verdict.effective_action,
         state: verdict.state,
-        reason: cut(&verdict.reason, TEXT_CAP),
+        reason: cut(&verdict.reason, size.text),
         reason_code: verdict.reason_code,
         pause_cause: verdict.pause_cause,
         next_eligible_at: facts.view.window.next_free_at.filter(|_| verdict.state == "throttled"),
-        interaction_contract: contract(facts, verdict),
+        interaction_contract: contract(facts, verdict, size),
         selected_todo: selected.map(|c| {
             let todo = c.todo;
             let unclaimed = !c.own && !facts.policy.roster.is_empty();
             SelectedTodo {
                 schema_version: "quota_selected_todo_v0",
                 todo_id: shown_id(todo),
-                text: cut(&todo.text, TEXT_CAP),
+                text: cut(&todo.text, size.text),
                 task_class: todo.task_class.as_str(),
                 priority: todo.priority().map(|p| format!("P{p}")),
-                action_kind: todo.action_kind.as_deref().map(|k| cut(k, 64)),
-                target_key: todo.target_key.as_deref().map(|k| cut(k, 96)),
+                action_kind: todo.action_kind.as_deref().map(|k| cut(k, size.short)),
+                target_key: todo.target_key.as_deref().map(|k| cut(k, size.short)),
                 claimed_by: todo.claimed_by.clone(),
                 selected_by: match (decision.rule, c.own) {
                     ("gate_fallback", _) => "scoped_user_gate_fallback",
@@ -391,13 +430,12 @@ fn packet(facts: &GoalFacts<'_>, decision: &Decision) -> Packet {
         },
         notify_key,
         findings,
-        reference: reference_fields(facts, decision, healthy, &hint),
-        details: details(facts),
+        reference: reference_fields(facts, decision, &hint, size),
         scheduler_hint: hint,
     }
 }
 
-fn contract(facts: &GoalFacts<'_>, verdict: &Verdict) -> InteractionContract {
+fn contract(facts: &GoalFacts<'_>, verdict: &Verdict, size: Size) -> InteractionContract {
     let items: Vec<&Todo> = verdict
         .user_items
         .iter()
@@ -414,26 +452,30 @@ fn contract(facts: &GoalFacts<'_>, verdict: &Verdict) -> InteractionContract {
             non_blocking: verdict.notify && verdict.run,
             actions: items
                 .iter()
-                .take(LIST_CAP)
-                .map(|t| UserItem { todo_id: shown_id(t), text: cut(&t.text, 160) })
+                .take(size.items)
+                .map(|t| UserItem { todo_id: shown_id(t), text: cut(&t.text, size.text) })
                 .collect(),
-            more: (items.len() > LIST_CAP).then_some(items.len()),
+            more: (items.len() > size.items).then_some(items.len()),
         },
         agent_channel: AgentChannel {
             must_attempt: verdict.run,
             delivery_allowed: verdict.run && verdict.delivery,
             quiet_noop_allowed: quiet,
-            primary_action: primary_action(facts, verdict),
+            primary_action: primary_action(facts, verdict, size),
         },
         cli_channel: CliChannel {
             spend_allowed_now: false,
             spend_after_validation: verdict.run && verdict.delivery,
-            next_cli_actions: next_commands(facts, verdict),
+            next_cli_actions: if size.commands {
+                next_commands(facts, verdict)
+            } else {
+                Vec::new()
+            },
         },
     }
 }
 
-fn primary_action(facts: &GoalFacts<'_>, verdict: &Verdict) -> String {
+fn primary_action(facts: &GoalFacts<'_>, verdict: &Verdict, size: Size) -> String {
     let text = match verdict.selected.as_ref() {
         Some(id) => {
             facts.candidates.iter().find(|c| c.todo.todo_id == *id).map(|c| c.todo.text.as_str())
@@ -441,8 +483,8 @@ fn primary_action(facts: &GoalFacts<'_>, verdict: &Verdict) -> String {
         None => None,
     };
     match (verdict.run, text) {
-        (true, Some(text)) if verdict.delivery => cut(text, 160),
-        _ => cut(&verdict.reason, 160),
+        (true, Some(text)) if verdict.delivery => cut(text, size.short),
+        _ => cut(&verdict.reason, size.short),
     }
 }
 
@@ -479,8 +521,8 @@ fn next_commands(facts: &GoalFacts<'_>, verdict: &Verdict) -> Vec<String> {
 fn reference_fields(
     facts: &GoalFacts<'_>,
     decision: &Decision,
-    healthy: bool,
     hint: &SchedulerHint,
+    size: Size,
 ) -> ReferenceFields {
     let verdict = &decision.verdict;
     let action = verdict.effective_action;
@@ -516,11 +558,10 @@ fn reference_fields(
         lifecycle_phase: if verdict.pause_cause.is_some() { "paused" } else { "active" },
         lifecycle_flags: [],
         source: "quota.should-run",
-        recommended_action: primary_action(facts, verdict),
+        recommended_action: primary_action(facts, verdict, size),
         requires_user_action: verdict.notify && !verdict.run && !verdict.user_items.is_empty(),
         open_count: facts.view.counters.agent_open + facts.view.counters.user_open,
         heartbeat_recommendation: json!({
-            "source": "quota.should-run",
             "recommended_mode": verdict.pause_cause.map_or(verdict.mode, |cause| {
                 if cause == "goal_stopped" { "goal_stopped" } else { "quota_paused" }
             }),
@@ -546,22 +587,24 @@ fn reference_fields(
         }),
         protocol_action_packet: json!({
             "schema_version": "protocol_action_packet_v0",
-            "summary": format!("decision={} should_run={} action={}", verdict.decision, verdict.run, action),
+            "summary": format!("should_run={} action={action}", verdict.run),
         }),
         plan_summary: json!({"agent_open": facts.view.counters.agent_open, "user_open": facts.view.counters.user_open}),
         todo_write_hint: json!({"required": decision.order == 24}),
-        goal_frontier_projection: json!({
-            "terminal_state": terminal.then(|| json!({
-                "schema_version": "goal_terminal_state_v0",
-                "kind": "no_followup",
-                "derived": true,
-                "source": "validated_goal_closure",
-            })),
-            "source_completeness": {
-                "schema_version": "goal_terminal_source_completeness_v0",
-                "user_todos": if healthy { "valid" } else { "invalid" },
-                "agent_todos": if healthy { "valid" } else { "invalid" },
-            },
+        goal_frontier_projection: terminal.then(|| {
+            json!({
+                "terminal_state": {
+                    "schema_version": "goal_terminal_state_v0",
+                    "kind": "no_followup",
+                    "derived": true,
+                    "source": "validated_goal_closure",
+                },
+                "source_completeness": {
+                    "schema_version": "goal_terminal_source_completeness_v0",
+                    "user_todos": "valid",
+                    "agent_todos": "valid",
+                },
+            })
         }),
         rollout_event: None,
     }

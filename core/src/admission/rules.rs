@@ -389,7 +389,7 @@ fn successor(f: &GoalFacts<'_>) -> Option<Verdict> {
 fn run(f: &GoalFacts<'_>) -> Option<Verdict> {
     let selected = f.selected()?;
     let owner_held = f.of_agent().find(|c| is_owner_held(c));
-    let mut verdict = Verdict::normal_run(format!("work on {}", selected.todo.todo_id))
+    let mut verdict = Verdict::normal_run(format!("work on {}", name(selected.todo)))
         .on(selected.todo)
         .telling(owner_held.is_some() || !f.user_actions.is_empty())
         .asking(f.user_actions.iter().copied());
@@ -397,6 +397,15 @@ fn run(f: &GoalFacts<'_>) -> Option<Verdict> {
         verdict.mode = "bounded_delivery_with_user_notice";
     }
     Some(verdict)
+}
+
+/// How a reason names a todo: a line that no write has taken in yet has no id.
+fn name(todo: &Todo) -> &str {
+    if crate::state_file::is_provisional(&todo.todo_id) {
+        "a new line of the state file"
+    } else {
+        todo.todo_id.as_str()
+    }
 }
 
 fn is_owner_held(candidate: &Candidate<'_>) -> bool {

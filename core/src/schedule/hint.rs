@@ -139,6 +139,7 @@ pub enum UnchangedPoll {
         /// One recheck before it follows.
         final_quota_replan_check_enabled: bool,
         /// What the recheck is.
+        #[serde(skip_serializing_if = "Option::is_none")]
         final_quota_replan_check_action: Option<&'static str>,
     },
     /// A stop.
@@ -161,8 +162,6 @@ pub enum UnchangedPoll {
 pub struct ResetPolicy {
     /// Changes when the wait is another one; only equality matters.
     pub reset_token: String,
-    /// Where hosts of the earlier tool keep it.
-    pub host_state_key: &'static str,
     /// Digest of what is waited on, without the ladder.
     pub identity_signature: String,
 }
@@ -248,7 +247,6 @@ pub fn hint_for(facts: &GoalFacts<'_>, verdict: &Verdict, with_detail: bool) -> 
         unchanged_poll: if stop { stop_directives() } else { counted(class.limit) },
         reset_policy: (!stop).then(|| ResetPolicy {
             reset_token: short_digest(&json!([class.action, class.class, identity]).to_string()),
-            host_state_key: "scheduler_hint.reset_policy.reset_token",
             identity_signature,
         }),
         cold_path_detail: (with_detail && !stop).then(|| ColdPathDetail {
