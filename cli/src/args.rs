@@ -50,7 +50,7 @@ pub enum FormatArg {
 pub enum Command {
     /// Work with todos
     #[command(subcommand)]
-    Todo(Todo),
+    Todo(Box<Todo>),
     /// Ask, spend and look at the window
     #[command(subcommand)]
     Quota(Quota),
@@ -107,7 +107,7 @@ pub enum Todo {
     #[command(
         after_help = "Example:\n  loopx todo add --goal-id demo --role agent --text \"[P1] Write the parser\""
     )]
-    Add(TodoAdd),
+    Add(Box<TodoAdd>),
     /// List todos
     #[command(after_help = "Example:\n  loopx todo list --goal-id demo --status open")]
     List(TodoList),

@@ -511,7 +511,9 @@ fn next_commands(facts: &GoalFacts<'_>, verdict: &Verdict) -> Vec<String> {
             ),
             format!("loopx quota spend-slot --goal-id {goal}{agent} --todo-id {id} --execute"),
         ],
-        _ if verdict.delivery => {
+        // Any write takes the new line in and gives it an id.
+        Some(_) if verdict.delivery => vec![format!("loopx refresh-state --goal-id {goal}{agent}")],
+        None if verdict.delivery => {
             vec![format!("loopx todo add --goal-id {goal} --role agent --text TEXT")]
         }
         _ => Vec::new(),

@@ -172,7 +172,7 @@ fn unspent(
     match last.spent_by {
         None => Ok(last),
         Some(spend) => Err(Error::new(ErrorCode::AlreadySpent, "outcome")
-            .message(format!("the last delivered outcome was spent in commit {spend}"))),
+            .message(format!("the last delivered outcome is spent already (spend {spend})"))),
     }
 }
 

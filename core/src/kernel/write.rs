@@ -442,7 +442,7 @@ impl Kernel {
         read: &dyn Read,
         surface: &SurfaceNow,
         now: Instant,
-    ) -> Result<Option<(Vec<u8>, Option<Vec<u8>>)>> {
+    ) -> Result<Option<Projected>> {
         let on_disk = |path: &std::path::Path| {
             crate::file::read_bounded(path, snapshot::MAX_STATE_FILE, "state file")
         };
@@ -589,6 +589,9 @@ impl Kernel {
         Ok(answer)
     }
 }
+
+/// The bytes of a projection, and what the state file is expected to hold until then.
+type Projected = (Vec<u8>, Option<Vec<u8>>);
 
 /// How the state file stood when the transaction began.
 #[derive(Default)]
