@@ -31,7 +31,8 @@ impl fmt::Debug for Genes {
 pub fn genes(most: usize) -> impl Strategy<Value = Genes> {
     let goal = proptest::collection::vec(any::<u8>(), 64);
     let todo = proptest::collection::vec(any::<u8>(), 40);
-    (goal, proptest::collection::vec(todo, 0..=most)).prop_map(|(goal, todos)| Genes { goal, todos })
+    (goal, proptest::collection::vec(todo, 0..=most))
+        .prop_map(|(goal, todos)| Genes { goal, todos })
 }
 
 /// One goal and the question about it.
@@ -47,7 +48,11 @@ pub struct Case {
 
 impl fmt::Debug for Case {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "goal at {} asked by {:?} with {:?}", self.now, self.askers, self.request)?;
+        writeln!(
+            f,
+            "goal at {} asked by {:?} with {:?}",
+            self.now, self.askers, self.request
+        )?;
         writeln!(f, "  policy {:?}", self.policy)?;
         let json = |v: serde_json::Result<String>| v.unwrap_or_default();
         for t in self.records.todos.values() {
@@ -62,11 +67,31 @@ impl fmt::Debug for Case {
         for s in self.records.seen.values() {
             writeln!(f, "  seen {}", json(serde_json::to_string(s)))?;
         }
-        writeln!(f, "  spends {}", json(serde_json::to_string(&self.records.spends)))?;
-        writeln!(f, "  attempts {}", json(serde_json::to_string(&self.records.attempts)))?;
-        writeln!(f, "  stalls {}", json(serde_json::to_string(&self.records.stalls)))?;
-        writeln!(f, "  grants {}", json(serde_json::to_string(&self.records.grants)))?;
-        writeln!(f, "  signals {:?} health {:?}", self.records.signals, self.records.health)
+        writeln!(
+            f,
+            "  spends {}",
+            json(serde_json::to_string(&self.records.spends))
+        )?;
+        writeln!(
+            f,
+            "  attempts {}",
+            json(serde_json::to_string(&self.records.attempts))
+        )?;
+        writeln!(
+            f,
+            "  stalls {}",
+            json(serde_json::to_string(&self.records.stalls))
+        )?;
+        writeln!(
+            f,
+            "  grants {}",
+            json(serde_json::to_string(&self.records.grants))
+        )?;
+        writeln!(
+            f,
+            "  signals {:?} health {:?}",
+            self.records.signals, self.records.health
+        )
     }
 }
 
@@ -104,8 +129,23 @@ const SCOPES: [&str; 6] = [
     "release",
     "release:prod:x",
 ];
-const CAPABILITIES: [&str; 5] = ["network", "gpu", "credentials", "production_access", "shell"];
-const GLOBS: [&str; 6] = ["src/**", "src/a.rs", "docs/**", "docs/x/*.md", "**", "lib/a.rs"];
+const CAPABILITIES: [&str; 5] = [
+    "network",
+    "gpu",
+    "credentials",
+    "production_access",
+    "shell",
+];
+const GLOBS: [&str; 8] = [
+    "src/**",
+    "src/a.rs",
+    "docs/**",
+    "docs/x/*.md",
+    "**",
+    "lib/a.rs",
+    "src/../lib/a.rs",
+    "srcs/a.rs",
+];
 
 fn names(gene: u8, words: &[&str]) -> Vec<String> {
     let one = usize::from(gene) % words.len();
@@ -176,10 +216,20 @@ fn some_agent(gene: u8) -> Option<AgentId> {
 
 fn todo(g: &[u8], n: usize, all: &[TodoId], has: Has) -> Todo {
     use TaskClass::{Advancement, Blocker, Monitor, UserAction, UserGate};
-    let work = if has.advancement || !has.monitors { Advancement } else { Monitor };
+    let work = if has.advancement || !has.monitors {
+        Advancement
+    } else {
+        Monitor
+    };
     let mut class = pick(
         g[1],
-        &[(50, work), (20, Monitor), (14, UserGate), (10, UserAction), (4, Blocker)],
+        &[
+            (50, work),
+            (20, Monitor),
+            (14, UserGate),
+            (10, UserAction),
+            (4, Blocker),
+        ],
     );
     if (class == Monitor && !has.monitors)
         || (class == UserGate && !has.gates)
@@ -188,10 +238,34 @@ fn todo(g: &[u8], n: usize, all: &[TodoId], has: Has) -> Todo {
     {
         class = work;
     }
-    let role = if matches!(class, UserGate | UserAction) { Role::User } else { Role::Agent };
-    let head = pick(g[2], &[(20, ""), (20, "[P0] "), (20, "[P1] "), (20, "[P2] "), (20, "[P3] ")]);
-    let order = i64::from(g[3] % 6) + if g[3] > 128 { i64::try_from(n).unwrap() * 10 } else { 0 };
-    let mut t = Todo::new(all[n].clone(), role, class, order, format!("{head}work {n}"));
+    let role = if matches!(class, UserGate | UserAction) {
+        Role::User
+    } else {
+        Role::Agent
+    };
+    let head = pick(
+        g[2],
+        &[
+            (20, ""),
+            (20, "[P0] "),
+            (20, "[P1] "),
+            (20, "[P2] "),
+            (20, "[P3] "),
+        ],
+    );
+    let order = i64::from(g[3] % 6)
+        + if g[3] > 128 {
+            i64::try_from(n).unwrap() * 10
+        } else {
+            0
+        };
+    let mut t = Todo::new(
+        all[n].clone(),
+        role,
+        class,
+        order,
+        format!("{head}work {n}"),
+    );
 
     let mut status = pick(
         g[4],
@@ -240,7 +314,10 @@ fn todo(g: &[u8], n: usize, all: &[TodoId], has: Has) -> Todo {
         t.target_capabilities = names(g[11], &CAPABILITIES);
     }
     if has.scopes {
-        t.required_decision_scopes = names(g[12], &SCOPES).into_iter().map(ScopeRequirement).collect();
+        t.required_decision_scopes = names(g[12], &SCOPES)
+            .into_iter()
+            .map(ScopeRequirement)
+            .collect();
     }
     let other = |gene: u8| -> TodoId {
         match gene {
@@ -248,22 +325,40 @@ fn todo(g: &[u8], n: usize, all: &[TodoId], has: Has) -> Todo {
             _ => TodoId::trusted("todo_gone"),
         }
     };
-    if has.conditions && status != TodoStatus::Done {
+    if (has.conditions || status == TodoStatus::Deferred) && status != TodoStatus::Done {
+        let none = if status == TodoStatus::Deferred {
+            10
+        } else {
+            50
+        };
         t.resume_when = pick(
             g[13],
             &[
-                (50, None),
-                (36, Some(ResumeCondition::TodoDone(other(g[14])))),
-                (8, Some(ResumeCondition::PrMerged("a/b#1".into()))),
+                (none, None),
+                (30, Some(ResumeCondition::TodoDone(other(g[14])))),
+                (14, Some(ResumeCondition::PrMerged("a/b#1".into()))),
                 (4, Some(ResumeCondition::PrMerged("a/b#2".into()))),
-                (5, Some(ResumeCondition::CapacityAvailable(CAPABILITIES[usize::from(g[14]) % 5].into()))),
+                (
+                    8,
+                    Some(ResumeCondition::CapacityAvailable(
+                        CAPABILITIES[usize::from(g[14]) % 5].into(),
+                    )),
+                ),
                 (3, Some(ResumeCondition::Unsupported("moon_full".into()))),
             ],
         );
     }
     if class == Monitor {
         let due = |gene: u8| {
-            pick(gene, &[(20, minutes(-30)), (40, minutes(30)), (4, noon()), (4, noon().plus_micros(1))])
+            pick(
+                gene,
+                &[
+                    (20, minutes(-30)),
+                    (40, minutes(30)),
+                    (4, noon()),
+                    (4, noon().plus_micros(1)),
+                ],
+            )
         };
         if has.schedules || g[15] > 200 {
             t.next_due_at = (g[15] < 128).then(|| due(g[16]));
@@ -281,14 +376,29 @@ fn todo(g: &[u8], n: usize, all: &[TodoId], has: Has) -> Todo {
         );
         t.expires_at = pick(
             g[19],
-            &[(60, None), (15, Some(minutes(60))), (15, Some(minutes(-1))), (5, Some(noon()))],
+            &[
+                (60, None),
+                (15, Some(minutes(60))),
+                (15, Some(minutes(-1))),
+                (5, Some(noon())),
+            ],
         );
         t.consecutive_no_change = pick(
             g[20],
-            &[(60, None), (10, Some(4)), (10, Some(5)), (5, Some(9)), (5, Some(2)), (5, Some(0))],
+            &[
+                (60, None),
+                (10, Some(4)),
+                (10, Some(5)),
+                (5, Some(9)),
+                (5, Some(2)),
+                (5, Some(0)),
+            ],
         );
         if g[21] > 200 {
-            t.extra.insert("max_no_change_before_replan".into(), u64::from(g[21] % 4 + 1).into());
+            t.extra.insert(
+                "max_no_change_before_replan".into(),
+                (g[21] % 4).to_string().into(),
+            );
         }
         t.watch_only = g[21] % 2 == 1;
     }
@@ -297,7 +407,7 @@ fn todo(g: &[u8], n: usize, all: &[TodoId], has: Has) -> Todo {
         t.unblocks_todo_id = matches!(k, 0..=24 | 50..=52).then(|| other(g[23]));
         t.decision_scope = matches!(k, 25..=36 | 52..=53)
             .then(|| ScopeRequirement(SCOPES[usize::from(g[23]) % 6].into()));
-        t.blocks_agent = matches!(k, 37..=49 | 50..=53).then(|| agent(g[24] % 4));
+        t.blocks_agent = matches!(k, 37..=53).then(|| agent(g[24] % 4));
         // A gate that names work may still name an agent, which decides whom it concerns.
         if matches!(k, 5..=24 | 30..=36) && g[24] > 100 {
             t.blocks_agent = Some(agent(g[24] % 4));
@@ -327,7 +437,8 @@ fn todo(g: &[u8], n: usize, all: &[TodoId], has: Has) -> Todo {
             _ => {}
         }
         if g[28] > 128 {
-            t.extra.insert("completed_by".into(), agent(g[28] % 4).as_str().into());
+            t.extra
+                .insert("completed_by".into(), agent(g[28] % 4).as_str().into());
         }
     }
     if status == TodoStatus::Blocked && g[29] > 128 {
@@ -339,10 +450,21 @@ fn todo(g: &[u8], n: usize, all: &[TodoId], has: Has) -> Todo {
     t
 }
 
-fn beside(records: &mut GoalRecords, g: &[u8], t: &Todo, n: u64, asker: Option<&AgentId>, has: Has) {
+fn beside(
+    records: &mut GoalRecords,
+    g: &[u8],
+    t: &Todo,
+    n: u64,
+    asker: Option<&AgentId>,
+    has: Has,
+) {
     let open = t.status != TodoStatus::Done;
     if has.stalls && g[31] > 150 && open {
-        let who = if g[31] % 4 == 0 { Some(agent(g[31] / 4)) } else { asker.cloned() };
+        let who = if g[31].is_multiple_of(4) {
+            Some(agent(g[31] / 4))
+        } else {
+            asker.cloned()
+        };
         records.stalls.push(Stall {
             todo_id: t.todo_id.clone(),
             agent: who,
@@ -371,31 +493,57 @@ fn beside(records: &mut GoalRecords, g: &[u8], t: &Todo, n: u64, asker: Option<&
             id.to_string(),
             Turn {
                 turn_id: id,
-                agent: if g[36] % 2 == 0 { asker.cloned() } else { Some(agent(g[36] / 4)) },
+                agent: if g[36].is_multiple_of(2) {
+                    asker.cloned()
+                } else {
+                    Some(agent(g[36] / 4))
+                },
                 todo_id: (g[37] > 20).then(|| t.todo_id.clone()),
                 rule: "run".into(),
                 body_digest: "d".into(),
                 state: pick(
                     g[38],
-                    &[(60, TurnState::Live), (10, TurnState::Settled), (10, TurnState::Released), (10, TurnState::Skipped)],
+                    &[
+                        (60, TurnState::Live),
+                        (10, TurnState::Settled),
+                        (10, TurnState::Released),
+                        (10, TurnState::Skipped),
+                    ],
                 ),
                 at: minutes(-10),
                 reserved: 1,
-                expires_at: Some([minutes(50), minutes(5), noon(), minutes(-1)][usize::from(g[37] % 8).min(3)]),
+                expires_at: Some(
+                    [minutes(50), minutes(5), noon(), minutes(-1)][usize::from(g[37] % 8).min(3)],
+                ),
             },
         );
     }
+}
+
+/// One todo of a goal and what hangs on it, by itself.
+pub fn piece(goal: &[u8], todo_genes: &[u8], n: usize, all: &[TodoId]) -> GoalRecords {
+    let has = Has::of(goal);
+    let mut records = GoalRecords::default();
+    let t = todo(todo_genes, n, all, has);
+    beside(&mut records, todo_genes, &t, n as u64, Some(&agent(0)), has);
+    records.todos.insert(t.todo_id.clone(), t);
+    records
 }
 
 impl From<&Genes> for Case {
     fn from(genes: &Genes) -> Self {
         let g = &genes.goal;
         let has = Has::of(g);
-        let roster: Vec<AgentId> =
-            (0..pick(g[16], &[(25, 1), (20, 0), (35, 2), (20, 3)])).map(agent).collect();
+        let roster: Vec<AgentId> = (0..pick(g[16], &[(25, 1), (20, 0), (35, 2), (20, 3)]))
+            .map(agent)
+            .collect();
         let one = |gene: u8| -> Option<AgentId> {
             let n = usize::from(gene);
-            if roster.is_empty() || gene > 248 { None } else { Some(roster[n % roster.len()].clone()) }
+            if roster.is_empty() || gene > 248 {
+                None
+            } else {
+                Some(roster[n % roster.len()].clone())
+            }
         };
         let askers = vec![one(g[17]), one(g[18])];
         let all = ids(genes);
@@ -409,20 +557,34 @@ impl From<&Genes> for Case {
             beside(&mut records, tg, &t, n as u64, askers[0].as_ref(), has);
             records.todos.insert(t.todo_id.clone(), t);
         }
-        records.stalls.sort_by(|a, b| (&a.todo_id, &a.agent).cmp(&(&b.todo_id, &b.agent)));
+        records
+            .stalls
+            .sort_by(|a, b| (&a.todo_id, &a.agent).cmp(&(&b.todo_id, &b.agent)));
 
         let mut policy = GoalPolicy::new(GoalId::trusted("g"));
         policy.goal_uid = Some(GoalUid::trusted("u1"));
         policy.roster = roster.clone();
         policy.status = pick(
             g[19],
-            &[(300, "active"), (1, "stopped"), (1, "complete"), (1, "completed"), (1, "archived"), (2, "paused")],
+            &[
+                (300, "active"),
+                (1, "stopped"),
+                (1, "complete"),
+                (1, "completed"),
+                (1, "archived"),
+                (2, "paused"),
+            ],
         )
         .into();
         policy.activation_stopped = g[20] == 255;
         let compute = if g[21] > 252 { 0.0 } else { 1.0 };
         let allowed = pick(g[22], &[(40, 10), (30, 3), (10, 1), (3, 0)]);
-        policy.quota = QuotaPolicy { compute, window_hours: 2, slot_minutes: 1, allowed_slots: allowed };
+        policy.quota = QuotaPolicy {
+            compute,
+            window_hours: 2,
+            slot_minutes: 1,
+            allowed_slots: allowed,
+        };
         for (n, pair) in g[23..31].chunks(2).enumerate() {
             if pair[0] < 200 {
                 continue;
@@ -466,13 +628,18 @@ impl From<&Genes> for Case {
                 (20, vec!["src/**"]),
                 (20, vec!["src/a.rs", "docs/**"]),
                 (10, vec!["docs/*", "lib/?.rs"]),
+                (10, vec!["src/"]),
+                (5, vec!["./"]),
             ],
         )
         .into_iter()
         .map(String::from)
         .collect();
         policy.worktree_required = g[35] > 230;
-        policy.self_repair = SelfRepair { enabled: g[36] % 4 != 1, health_blocker: g[36] % 4 != 2 };
+        policy.self_repair = SelfRepair {
+            enabled: g[36] % 4 != 1,
+            health_blocker: g[36] % 4 != 2,
+        };
         if g[37] > 200 {
             policy.acceptance_gaps = vec!["ships".into()];
         }
@@ -511,10 +678,16 @@ impl From<&Genes> for Case {
             }
         }
         if g[48] > 128 {
-            records.signals.insert(Signal { kind: "pr_merged".into(), reference: "a/b#1".into() });
+            records.signals.insert(Signal {
+                kind: "pr_merged".into(),
+                reference: "a/b#1".into(),
+            });
         }
         if g[48] > 230 {
-            records.signals.insert(Signal { kind: "pr_closed".into(), reference: "a/b#2".into() });
+            records.signals.insert(Signal {
+                kind: "pr_closed".into(),
+                reference: "a/b#2".into(),
+            });
         }
         for (n, gene) in g[49..51].iter().enumerate() {
             if *gene < 225 {
@@ -526,7 +699,11 @@ impl From<&Genes> for Case {
                 AttemptState::Resolved,
             ][usize::from(*gene) % 3];
             records.attempts.push(Attempt {
-                agent: if *gene > 250 { Some(agent(*gene % 4)) } else { askers[0].clone() },
+                agent: if *gene > 250 {
+                    Some(agent(*gene % 4))
+                } else {
+                    askers[0].clone()
+                },
                 rule: "replan".into(),
                 cause: format!("somewhere_{n}"),
                 digest: format!("old_{n}"),
@@ -537,10 +714,18 @@ impl From<&Genes> for Case {
         }
         let request = AdmissionRequest {
             agent: askers[0].clone(),
-            capabilities: names(g[51], &CAPABILITIES).into_iter().collect::<BTreeSet<_>>(),
+            capabilities: names(g[51], &CAPABILITIES)
+                .into_iter()
+                .collect::<BTreeSet<_>>(),
             independent_worktree: g[52] > 128,
             details: BTreeSet::new(),
         };
-        Self { records, policy, request, now: noon(), askers }
+        Self {
+            records,
+            policy,
+            request,
+            now: noon(),
+            askers,
+        }
     }
 }
