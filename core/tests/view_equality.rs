@@ -119,7 +119,7 @@ fn follow(mut case: Case, attempts: bool, repairs: bool) -> Result<(), String> {
 #[test]
 fn complete_and_representative_views_decide_alike() {
     let smaller = std::cell::Cell::new(0_u32);
-    run(6000, &crowds(), |genes| {
+    run(4000, &crowds(), |genes| {
         let case = Case::from(&genes);
         let query = |complete| ViewQuery {
             now: case.now,
@@ -138,7 +138,7 @@ fn complete_and_representative_views_decide_alike() {
         smaller.get()
     );
     assert!(
-        smaller.get() > 1000,
+        smaller.get() > 800,
         "only {} views left something out",
         smaller.get()
     );
@@ -146,7 +146,7 @@ fn complete_and_representative_views_decide_alike() {
 
 #[test]
 fn complete_and_representative_views_decide_alike_along_offers() {
-    run(6000, &crowds(), |genes| {
+    run(4000, &crowds(), |genes| {
         same_decisions(Case::from(&genes), true)
     });
 }
@@ -478,7 +478,7 @@ fn the_sqlite_store_answers_as_a_full_scan_does() {
         compare(&sqlite, &memory)?;
         for (n, changes) in (1..).zip(history.changes()) {
             // A transaction that is dropped leaves nothing behind.
-            {
+            if n == 2 {
                 let mut dropped = sqlite.begin("test").unwrap();
                 dropped.apply(&changes).unwrap();
             }
