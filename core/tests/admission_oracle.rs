@@ -26,20 +26,10 @@ use proptest::test_runner::{Config, TestRunner};
 const ROUNDS: usize = 30;
 
 fn kernel(case: &Case, request: &AdmissionRequest) -> Decision {
-    let view = case.records.view(&ViewQuery {
-        now: case.now,
-        quota: case.policy.quota,
-        complete: true,
-    });
-    let subject = Subject::Goal {
-        policy: &case.policy,
-        view: &view,
-    };
-    decide(&Situation {
-        subject,
-        request,
-        now: case.now,
-    })
+    let view =
+        case.records.view(&ViewQuery { now: case.now, quota: case.policy.quota, complete: true });
+    let subject = Subject::Goal { policy: &case.policy, view: &view };
+    decide(&Situation { subject, request, now: case.now })
 }
 
 fn said(d: &Decision, offer: Option<(u8, String)>) -> Expected {
@@ -70,10 +60,7 @@ fn follow(mut case: Case) -> Result<Vec<(u8, bool)>, String> {
     for (asker, later) in [(0, 0), (1, 0), (0, 0), (0, 7)] {
         case.now = case.now.plus_minutes(later);
         let agent = case.askers[asker].clone();
-        let request = AdmissionRequest {
-            agent: agent.clone(),
-            ..case.request.clone()
-        };
+        let request = AdmissionRequest { agent: agent.clone(), ..case.request.clone() };
         let mut ended = false;
         for _ in 0..ROUNDS {
             let got = kernel(&case, &request);
@@ -100,11 +87,7 @@ fn follow(mut case: Case) -> Result<Vec<(u8, bool)>, String> {
                 at: case.now,
                 turn_id: None,
             });
-            attempted.push(Attempted {
-                agent: agent.clone(),
-                rule,
-                cause,
-            });
+            attempted.push(Attempted { agent: agent.clone(), rule, cause });
         }
         if !ended {
             return Err(format!("offers do not end: {attempted:?}"));
@@ -135,17 +118,9 @@ fn compare(cases: u32, most: usize) {
     let seen = seen.into_inner().unwrap();
     println!("decisions by (rule, run): {seen:?}");
     for rule in RULES.iter().filter(|r| r.order >= 4) {
-        let times: u32 = seen
-            .iter()
-            .filter(|((order, _), _)| *order == rule.order)
-            .map(|(_, n)| n)
-            .sum();
-        assert!(
-            times >= 20,
-            "rule {} {} decided only {times} times",
-            rule.order,
-            rule.name
-        );
+        let times: u32 =
+            seen.iter().filter(|((order, _), _)| *order == rule.order).map(|(_, n)| n).sum();
+        assert!(times >= 20, "rule {} {} decided only {times} times", rule.order, rule.name);
     }
 }
 
@@ -165,46 +140,16 @@ fn kernel_and_contract_agree_on_larger_goals() {
 #[test]
 fn refusals_decide_by_their_code() {
     for (code, order, rule, state) in [
-        (
-            ErrorCode::QuotaValidationFailed,
-            1,
-            "request_invalid",
-            "blocked_validation",
-        ),
-        (
-            ErrorCode::RegistryInvalidJson,
-            1,
-            "registry_unreadable",
-            "blocked_health",
-        ),
-        (
-            ErrorCode::RegistryShape,
-            1,
-            "registry_unreadable",
-            "blocked_health",
-        ),
-        (
-            ErrorCode::RegistryDenied,
-            1,
-            "registry_unreadable",
-            "blocked_health",
-        ),
-        (
-            ErrorCode::RegistryIo,
-            1,
-            "registry_unreadable",
-            "blocked_health",
-        ),
+        (ErrorCode::QuotaValidationFailed, 1, "request_invalid", "blocked_validation"),
+        (ErrorCode::RegistryInvalidJson, 1, "registry_unreadable", "blocked_health"),
+        (ErrorCode::RegistryShape, 1, "registry_unreadable", "blocked_health"),
+        (ErrorCode::RegistryDenied, 1, "registry_unreadable", "blocked_health"),
+        (ErrorCode::RegistryIo, 1, "registry_unreadable", "blocked_health"),
         (ErrorCode::GoalUnknown, 2, "goal_unknown", "unknown"),
         (ErrorCode::GoalDuplicated, 2, "goal_duplicated", "unknown"),
         (ErrorCode::AgentIdInvalid, 3, "identity", "blocked_health"),
         (ErrorCode::RosterMissing, 3, "identity", "blocked_health"),
-        (
-            ErrorCode::AgentNotRegistered,
-            3,
-            "identity",
-            "blocked_health",
-        ),
+        (ErrorCode::AgentNotRegistered, 3, "identity", "blocked_health"),
     ] {
         let error = Error::new(code, "x");
         let request = AdmissionRequest::default();
@@ -219,10 +164,7 @@ fn refusals_decide_by_their_code() {
             (order, rule, "skip", state),
             "{code:?}"
         );
-        assert!(
-            !v.run && !v.delivery && !v.notify && v.selected.is_none(),
-            "{code:?}"
-        );
+        assert!(!v.run && !v.delivery && !v.notify && v.selected.is_none(), "{code:?}");
     }
 }
 
@@ -230,55 +172,27 @@ fn refusals_decide_by_their_code() {
 // the contract would have them.
 
 fn plain(n: u8, class: TaskClass, text: &str) -> Todo {
-    let role = if class == TaskClass::UserGate {
-        Role::User
-    } else {
-        Role::Agent
-    };
-    Todo::new(
-        TodoId::trusted(format!("todo_{n:03}")),
-        role,
-        class,
-        i64::from(n),
-        text,
-    )
+    let role = if class == TaskClass::UserGate { Role::User } else { Role::Agent };
+    Todo::new(TodoId::trusted(format!("todo_{n:03}")), role, class, i64::from(n), text)
 }
 
 fn two_agents(todos: Vec<Todo>) -> Case {
     let mut policy = GoalPolicy::new(GoalId::trusted("g"));
     policy.roster = vec![agent(0), agent(1)];
     let mut records = GoalRecords::default();
-    records
-        .todos
-        .extend(todos.into_iter().map(|t| (t.todo_id.clone(), t)));
+    records.todos.extend(todos.into_iter().map(|t| (t.todo_id.clone(), t)));
     let askers = vec![Some(agent(0)), Some(agent(1))];
-    let request = AdmissionRequest {
-        agent: askers[0].clone(),
-        ..AdmissionRequest::default()
-    };
-    Case {
-        records,
-        policy,
-        request,
-        now: noon(),
-        askers,
-    }
+    let request = AdmissionRequest { agent: askers[0].clone(), ..AdmissionRequest::default() };
+    Case { records, policy, request, now: noon(), askers }
 }
 
 fn ask(case: &Case, who: &AgentId) -> Decision {
-    kernel(
-        case,
-        &AdmissionRequest {
-            agent: Some(who.clone()),
-            ..case.request.clone()
-        },
-    )
+    kernel(case, &AdmissionRequest { agent: Some(who.clone()), ..case.request.clone() })
 }
 
 /// 2.4: "An obligation belongs to the agent whose commit caused it (imported: claimed_by,
 /// else the first to admit it)."
 #[test]
-#[ignore = "known difference: an obligation of nobody is offered to every agent in turn"]
 fn an_obligation_of_nobody_belongs_to_the_first_to_admit_it() {
     let mut case = two_agents(vec![]);
     case.policy.acceptance_gaps = vec!["ships".into()];
@@ -299,7 +213,6 @@ fn an_obligation_of_nobody_belongs_to_the_first_to_admit_it() {
 /// 2.1: "A due monitor goes before advancement only with strictly higher priority",
 /// whoever claims it.
 #[test]
-#[ignore = "known difference: an own monitor of low priority hides another's P0 monitor"]
 fn a_due_monitor_of_higher_priority_goes_first_also_beside_an_own_one() {
     let mut own = plain(1, TaskClass::Monitor, "[P3] own");
     own.claimed_by = Some(agent(0));
@@ -308,17 +221,13 @@ fn a_due_monitor_of_higher_priority_goes_first_also_beside_an_own_one() {
     urgent.cadence = Cadence::parse("30m");
     let work = plain(3, TaskClass::Advancement, "[P1] work");
     let case = two_agents(vec![urgent.clone(), work.clone()]);
-    assert_eq!(
-        ask(&case, &agent(0)).verdict.selected,
-        Some(urgent.todo_id.clone())
-    );
+    assert_eq!(ask(&case, &agent(0)).verdict.selected, Some(urgent.todo_id.clone()));
     let case = two_agents(vec![own, urgent.clone(), work]);
     assert_eq!(ask(&case, &agent(0)).verdict.selected, Some(urgent.todo_id));
 }
 
 /// 2.3 rule 6: "malformed metadata on an open todo".
 #[test]
-#[ignore = "known difference: `Todo::malformed` alone does not make the goal unhealthy"]
 fn malformed_metadata_on_an_open_todo_is_a_health_problem() {
     let mut todo = plain(1, TaskClass::Advancement, "work");
     todo.malformed = Some("claimed_by".into());
@@ -327,18 +236,11 @@ fn malformed_metadata_on_an_open_todo_is_a_health_problem() {
 
 /// 2.3: "delivery is allowed unless it says no delivery"; row 6 says "no / yes".
 #[test]
-#[ignore = "known difference: the self-repair of rule 6 has no delivery"]
 fn a_health_repair_may_deliver() {
     let mut case = two_agents(vec![]);
-    case.policy.self_repair = SelfRepair {
-        enabled: true,
-        health_blocker: true,
-    };
-    case.records.health = vec![loopx_core::model::Finding::new(
-        "state_file_malformed",
-        "state",
-        "x",
-    )];
+    case.policy.self_repair = SelfRepair { enabled: true, health_blocker: true };
+    case.records.health =
+        vec![loopx_core::model::Finding::new("state_file_malformed", "state", "x")];
     let verdict = ask(&case, &agent(0)).verdict;
     assert!(verdict.run && verdict.delivery);
 }
@@ -346,7 +248,6 @@ fn a_health_repair_may_deliver() {
 /// 2.2: "a `decision_scope` | every todo that requires the scope", also when the gate
 /// names a todo beside it.
 #[test]
-#[ignore = "known difference: a gate that names a todo does not block by its scope"]
 fn a_gate_that_names_a_todo_and_a_scope_blocks_both() {
     let scope = ScopeRequirement("direction:goal:prod".into());
     let first = plain(1, TaskClass::Advancement, "named");
@@ -358,8 +259,5 @@ fn a_gate_that_names_a_todo_and_a_scope_blocks_both() {
     gate.blocks_agent = Some(agent(1));
     // Not the first agent's concern, so its work waits; mending the scope would ask for
     // what the gate asks for already.
-    assert_eq!(
-        ask(&two_agents(vec![first, second, gate]), &agent(0)).rule,
-        "agent_scope_wait"
-    );
+    assert_eq!(ask(&two_agents(vec![first, second, gate]), &agent(0)).rule, "agent_scope_wait");
 }

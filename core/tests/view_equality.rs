@@ -58,15 +58,8 @@ fn crowds() -> impl Strategy<Value = Genes> {
 }
 
 fn decision(case: &Case, view: &View, request: &AdmissionRequest) -> Decision {
-    let subject = Subject::Goal {
-        policy: &case.policy,
-        view,
-    };
-    decide(&Situation {
-        subject,
-        request,
-        now: case.now,
-    })
+    let subject = Subject::Goal { policy: &case.policy, view };
+    decide(&Situation { subject, request, now: case.now })
 }
 
 /// Follows a case through its offers; the two views decide alike at every step.
@@ -78,16 +71,9 @@ fn follow(mut case: Case, attempts: bool, repairs: bool) -> Result<(), String> {
     let mut askers = case.askers.clone();
     askers.extend(case.policy.roster.iter().cloned().map(Some));
     for asker in askers {
-        let request = AdmissionRequest {
-            agent: asker.clone(),
-            ..case.request.clone()
-        };
+        let request = AdmissionRequest { agent: asker.clone(), ..case.request.clone() };
         for _ in 0..40 {
-            let query = |complete| ViewQuery {
-                now: case.now,
-                quota: case.policy.quota,
-                complete,
-            };
+            let query = |complete| ViewQuery { now: case.now, quota: case.policy.quota, complete };
             let whole = decision(&case, &case.records.view(&query(true)), &request);
             let part = decision(&case, &case.records.view(&query(false)), &request);
             if whole != part {
@@ -121,48 +107,28 @@ fn complete_and_representative_views_decide_alike() {
     let smaller = std::cell::Cell::new(0_u32);
     run(4000, &crowds(), |genes| {
         let case = Case::from(&genes);
-        let query = |complete| ViewQuery {
-            now: case.now,
-            quota: case.policy.quota,
-            complete,
-        };
-        let (whole, part) = (
-            case.records.view(&query(true)),
-            case.records.view(&query(false)),
-        );
+        let query = |complete| ViewQuery { now: case.now, quota: case.policy.quota, complete };
+        let (whole, part) = (case.records.view(&query(true)), case.records.view(&query(false)));
         smaller.set(smaller.get() + u32::from(part.todos.len() < whole.todos.len()));
         same_decisions(case, false)
     });
-    println!(
-        "representative views that leave something out: {}",
-        smaller.get()
-    );
-    assert!(
-        smaller.get() > 800,
-        "only {} views left something out",
-        smaller.get()
-    );
+    println!("representative views that leave something out: {}", smaller.get());
+    assert!(smaller.get() > 800, "only {} views left something out", smaller.get());
 }
 
 #[test]
 fn complete_and_representative_views_decide_alike_along_offers() {
-    run(4000, &crowds(), |genes| {
-        same_decisions(Case::from(&genes), true)
-    });
+    run(4000, &crowds(), |genes| same_decisions(Case::from(&genes), true));
 }
 
 /// View invariant: representative and complete views decide alike.
 #[test]
-#[ignore = "known difference: an attempted repair hides the other todos of its shape in the representative view"]
 fn the_next_todo_of_a_shape_is_offered_after_the_first_was_attempted() {
     let mut plain = vec![0_u8; 40];
     let mut goal = vec![0_u8; 64];
     // Two agents, todos that write, no worktree.
     (goal[16], goal[5], plain[8]) = (120, 255, 150);
-    let genes = Genes {
-        goal,
-        todos: vec![plain.clone(), plain],
-    };
+    let genes = Genes { goal, todos: vec![plain.clone(), plain] };
     let case = Case::from(&genes);
     assert!(
         case.policy.roster.len() == 2
@@ -193,17 +159,12 @@ impl fmt::Debug for History {
 }
 
 fn histories() -> impl Strategy<Value = History> {
-    (
-        vec(any::<u8>(), 64),
-        vec(vec(vec(any::<u8>(), 44), 1..14), 1..5),
-    )
+    (vec(any::<u8>(), 64), vec(vec(vec(any::<u8>(), 44), 1..14), 1..5))
         .prop_map(|(goal, commits)| History { goal, commits })
 }
 
 fn ids() -> Vec<TodoId> {
-    (0..8)
-        .map(|n| TodoId::trusted(format!("todo_{:03}", n * 37 % 50)))
-        .collect()
+    (0..8).map(|n| TodoId::trusted(format!("todo_{:03}", n * 37 % 50))).collect()
 }
 
 /// The running numbers of spends, grants and outcomes: new ones grow, old ones are
@@ -231,11 +192,7 @@ impl History {
         let mut numbers = Numbers::default();
         self.commits
             .iter()
-            .map(|ops| {
-                ops.iter()
-                    .flat_map(|op| self.change(op, &mut numbers))
-                    .collect()
-            })
+            .map(|ops| ops.iter().flat_map(|op| self.change(op, &mut numbers)).collect())
             .collect()
     }
 
@@ -248,11 +205,8 @@ impl History {
         match op[40] {
             // A todo, new or changed, with what hangs on it.
             0..=150 => {
-                let mut changes: Vec<Change> = one
-                    .todos
-                    .into_values()
-                    .map(|t| Change::PutTodo(Box::new(t)))
-                    .collect();
+                let mut changes: Vec<Change> =
+                    one.todos.into_values().map(|t| Change::PutTodo(Box::new(t))).collect();
                 changes.extend(one.stalls.drain(..).map(Change::PutStall));
                 changes.extend(one.leases.into_values().map(Change::PutLease));
                 changes.extend(one.turns.into_values().map(Change::PutTurn));
@@ -333,11 +287,7 @@ impl History {
 }
 
 fn same<T: PartialEq + fmt::Debug>(what: &str, sqlite: T, scan: T) -> Result<(), String> {
-    if sqlite == scan {
-        Ok(())
-    } else {
-        Err(format!("{what}\nsqlite {sqlite:?}\nscan   {scan:?}"))
-    }
+    if sqlite == scan { Ok(()) } else { Err(format!("{what}\nsqlite {sqlite:?}\nscan   {scan:?}")) }
 }
 
 fn compare(sqlite: &SqliteStore, memory: &MemoryStore) -> Result<(), String> {
@@ -350,64 +300,30 @@ fn compare(sqlite: &SqliteStore, memory: &MemoryStore) -> Result<(), String> {
     ];
     for now in instants {
         for allowed_slots in [2, 8] {
-            let quota = QuotaPolicy {
-                compute: 1.0,
-                window_hours: 2,
-                slot_minutes: 1,
-                allowed_slots,
-            };
+            let quota =
+                QuotaPolicy { compute: 1.0, window_hours: 2, slot_minutes: 1, allowed_slots };
             for complete in [true, false] {
-                let query = ViewQuery {
-                    now,
-                    quota,
-                    complete,
-                };
+                let query = ViewQuery { now, quota, complete };
                 let view = sqlite.view(&query).unwrap();
                 same("view", view, memory.view(&query).unwrap())?;
             }
         }
     }
-    same(
-        "records",
-        sqlite.records().unwrap(),
-        memory.records().unwrap(),
-    )?;
-    same(
-        "counters",
-        sqlite.counters().unwrap(),
-        memory.counters().unwrap(),
-    )?;
-    same(
-        "order",
-        sqlite.max_order().unwrap(),
-        memory.max_order().unwrap(),
-    )?;
-    same(
-        "totals",
-        sqlite.spend_totals().unwrap(),
-        memory.spend_totals().unwrap(),
-    )?;
+    same("records", sqlite.records().unwrap(), memory.records().unwrap())?;
+    same("counters", sqlite.counters().unwrap(), memory.counters().unwrap())?;
+    same("order", sqlite.max_order().unwrap(), memory.max_order().unwrap())?;
+    same("totals", sqlite.spend_totals().unwrap(), memory.spend_totals().unwrap())?;
     for done in [0, 2, 20] {
-        same(
-            "shown",
-            sqlite.shown_todos(done).unwrap(),
-            memory.shown_todos(done).unwrap(),
-        )?;
+        same("shown", sqlite.shown_todos(done).unwrap(), memory.shown_todos(done).unwrap())?;
     }
     let filter = TodoFilter::default();
-    same(
-        "todos",
-        sqlite.todos(&filter).unwrap(),
-        memory.todos(&filter).unwrap(),
-    )?;
+    same("todos", sqlite.todos(&filter).unwrap(), memory.todos(&filter).unwrap())?;
     for who in [None, Some(agent(0)), Some(agent(1))] {
         let pair = |s: &dyn Read| {
             let last = s.last_delivery(who.as_ref(), None).unwrap();
             let unspent = last.as_ref().map(|o| s.unspent_up_to(o).unwrap());
-            let of_todo: Vec<_> = ids()
-                .iter()
-                .map(|id| s.last_delivery(who.as_ref(), Some(id)).unwrap())
-                .collect();
+            let of_todo: Vec<_> =
+                ids().iter().map(|id| s.last_delivery(who.as_ref(), Some(id)).unwrap()).collect();
             (last, unspent, of_todo)
         };
         same("deliveries", pair(sqlite), pair(memory))?;
@@ -428,10 +344,8 @@ fn dump(store: &dyn Read) -> Vec<(String, serde_json::Value)> {
 
 /// The rows of a table are a set; the order in which stores list equal ones is theirs.
 fn sorted(mut rows: Vec<(String, serde_json::Value)>) -> Vec<String> {
-    let mut rows: Vec<String> = rows
-        .drain(..)
-        .map(|(table, row)| format!("{table} {row}"))
-        .collect();
+    let mut rows: Vec<String> =
+        rows.drain(..).map(|(table, row)| format!("{table} {row}")).collect();
     rows.sort();
     rows
 }
@@ -452,7 +366,8 @@ fn commit(store: &mut dyn Store, n: u64, changes: &[Change]) {
         body_digest: "d".into(),
         receipt: serde_json::Value::Null,
     };
-    transaction.commit(Some(&record)).unwrap();
+    transaction.record(&record).unwrap();
+    transaction.commit().unwrap();
 }
 
 #[test]
@@ -463,16 +378,11 @@ fn the_sqlite_store_answers_as_a_full_scan_does() {
         let uid = GoalUid::trusted("u1");
         let options = SqliteOptions {
             deadline: std::time::Duration::from_secs(10),
-            holder: HolderNote {
-                operation: "test".into(),
-                agent: None,
-                pid: 1,
-                acquired_at: None,
-            },
+            holder: HolderNote { operation: "test".into(), agent: None, pid: 1, acquired_at: None },
         };
         counter.set(counter.get() + 1);
         let path = folder.path().join(format!("{}.db", counter.get()));
-        let mut sqlite = SqliteStore::create(&path, &uid, options, &mut |_| Ok(None)).unwrap();
+        let mut sqlite = SqliteStore::create(&path, &uid, options, &mut |_| Ok(())).unwrap();
         let mut memory = MemoryStore::new(uid);
         let mut plain = memory.records().unwrap();
         compare(&sqlite, &memory)?;
@@ -482,11 +392,7 @@ fn the_sqlite_store_answers_as_a_full_scan_does() {
                 let mut dropped = sqlite.begin("test").unwrap();
                 dropped.apply(&changes).unwrap();
             }
-            same(
-                "dropped",
-                sqlite.records().unwrap(),
-                memory.records().unwrap(),
-            )?;
+            same("dropped", sqlite.records().unwrap(), memory.records().unwrap())?;
             commit(&mut sqlite, n, &changes);
             commit(&mut memory, n, &changes);
             changes.iter().for_each(|change| plain.apply(change));

@@ -74,22 +74,14 @@ fn ledger(dice: &mut Dice, now: i64) -> Ledger {
         .collect();
     let reservations = (0..dice.roll(4).saturating_sub(1))
         .map(|_| {
-            let from = if dice.roll(3) == 0 {
-                now
-            } else {
-                now + HOUR / 2
-            };
+            let from = if dice.roll(3) == 0 { now } else { now + HOUR / 2 };
             let until = dice.near(from);
             let whole = until.div_euclid(SECOND) * SECOND;
             let until = if dice.roll(2) == 0 { whole } else { until };
             (Instant::from_micros(until), dice.roll(3))
         })
         .collect();
-    Ledger {
-        quota,
-        spends,
-        reservations,
-    }
+    Ledger { quota, spends, reservations }
 }
 
 impl Ledger {
@@ -131,36 +123,19 @@ impl Ledger {
         let got = self.kernel(now);
         let (spent, reserved) = self.used(now);
         let allowed = self.quota.allowed_slots;
-        assert_eq!(
-            (got.spent, got.reserved),
-            (spent, reserved),
-            "at {now}: {self:?}"
-        );
+        assert_eq!((got.spent, got.reserved), (spent, reserved), "at {now}: {self:?}");
         assert_eq!(
             got.left(&self.quota),
             allowed.saturating_sub(spent + reserved),
             "at {now}: {self:?}"
         );
-        assert_eq!(
-            got.has_free_slot(&self.quota),
-            self.is_free(now),
-            "at {now}: {self:?}"
-        );
+        assert_eq!(got.has_free_slot(&self.quota), self.is_free(now), "at {now}: {self:?}");
         match got.next_free_at {
-            None => assert!(
-                allowed == 0 || self.is_free(now),
-                "full for ever? at {now}: {self:?}"
-            ),
+            None => assert!(allowed == 0 || self.is_free(now), "full for ever? at {now}: {self:?}"),
             Some(at) => {
                 let at = at.micros();
-                assert!(
-                    at > now && !self.is_free(now),
-                    "free already at {now}: {self:?}"
-                );
-                assert!(
-                    self.is_free(at),
-                    "not free at {at}, asked at {now}: {self:?}"
-                );
+                assert!(at > now && !self.is_free(now), "free already at {now}: {self:?}");
+                assert!(self.is_free(at), "not free at {at}, asked at {now}: {self:?}");
                 // Use only falls as time passes, so the whole second before it suffices.
                 assert!(
                     !self.is_free((at - 1).div_euclid(SECOND) * SECOND),
@@ -181,15 +156,10 @@ impl Ledger {
             then.spent >= got.spent && then.reserved >= got.reserved,
             "{back} before {now}: {self:?}"
         );
-        assert!(
-            then.left(&self.quota) <= got.left(&self.quota),
-            "{back} before {now}: {self:?}"
-        );
+        assert!(then.left(&self.quota) <= got.left(&self.quota), "{back} before {now}: {self:?}");
         if !self.is_free(now) {
             let second = |figures: WindowUse| {
-                figures
-                    .next_free_at
-                    .map(|at| (at.micros() - 1).div_euclid(SECOND))
+                figures.next_free_at.map(|at| (at.micros() - 1).div_euclid(SECOND))
             };
             assert_eq!(second(then), second(got), "{back} before {now}: {self:?}");
         }
@@ -202,11 +172,7 @@ fn the_window_equals_naive_recomputation() {
     let mut full = 0_u32;
     for _ in 0..1_000_000 {
         let base = 1_795_953_600 * SECOND;
-        let now = if dice.roll(2) == 0 {
-            base
-        } else {
-            dice.near(base)
-        };
+        let now = if dice.roll(2) == 0 { base } else { dice.near(base) };
         let ledger = ledger(&mut dice, now);
         ledger.check(now, &mut dice);
         full += u32::from(!ledger.is_free(now));
@@ -227,10 +193,7 @@ fn no_earlier_second_is_free() {
         };
         let mut second = (now.div_euclid(SECOND) + 1) * SECOND;
         while second < at.micros() {
-            assert!(
-                !ledger.is_free(second),
-                "free at {second} before {at}: {ledger:?}"
-            );
+            assert!(!ledger.is_free(second), "free at {second} before {at}: {ledger:?}");
             second += SECOND;
         }
         assert!(ledger.is_free(at.micros()), "{ledger:?}");
@@ -254,11 +217,7 @@ fn a_void_gives_back_at_most_what_was_spent() {
         let counts = now - spend.at.micros() <= i64::from(ledger.quota.window_hours) * HOUR;
         let after = ledger.kernel(now);
         assert!(given <= live);
-        assert_eq!(
-            after.spent,
-            before.spent - if counts { given } else { 0 },
-            "{ledger:?}"
-        );
+        assert_eq!(after.spent, before.spent - if counts { given } else { 0 }, "{ledger:?}");
         if let (Some(a), Some(b)) = (after.next_free_at, before.next_free_at) {
             assert!(a <= b, "{ledger:?}");
         }

@@ -7,8 +7,8 @@ use super::gates;
 use super::holds::{Asker, Hold, is_expired};
 use super::offer::{Offer, replan_brake};
 use super::request::{AdmissionRequest, Subject};
-use super::view::{Dangling, View};
-use crate::error::Error;
+use super::view::View;
+use crate::error::{Error, ErrorCode};
 use crate::model::{AgentId, AttemptState, Finding, GoalPolicy, Instant, Role, TaskClass, Todo};
 
 /// Unchanged polls in a row that raise an obligation.
@@ -78,6 +78,9 @@ pub struct GoalFacts<'a> {
     pub user_actions: Vec<&'a Todo>,
     /// Obligations of the agent, attempted ones included.
     pub obligations: Vec<Obligation>,
+    /// What makes the goal unhealthy: the view's problems, malformed open todos, an
+    /// unreadable activation.
+    pub health: Vec<Finding>,
     /// Findings: the view's and those that the facts themselves show.
     pub findings: Vec<Finding>,
 }
@@ -143,6 +146,7 @@ impl<'a> GoalFacts<'a> {
             gates: open_gates,
             user_actions,
             obligations: Vec::new(),
+            health: health_of(policy, view),
             findings: view.findings.clone(),
         };
         facts.obligations = facts.find_obligations();
@@ -175,12 +179,11 @@ impl<'a> GoalFacts<'a> {
     /// higher priority.
     pub fn selected(&self) -> Option<&Candidate<'a>> {
         let work = self.candidates.iter().find(|c| c.is_eligible() && !c.is_monitor());
-        let monitor = self.candidates.iter().find(|c| c.is_eligible() && c.is_monitor());
-        match (work, monitor) {
-            (Some(work), Some(monitor)) if monitor.todo.rank() < work.todo.rank() => Some(monitor),
-            (Some(work), _) => Some(work),
-            (None, monitor) => monitor,
-        }
+        // Without other work the first due monitor; beside it only one that outranks it.
+        let outranks = |c: &&Candidate<'_>| work.is_none_or(|w| c.todo.rank() < w.todo.rank());
+        let monitor =
+            self.candidates.iter().filter(|c| c.is_eligible() && c.is_monitor()).find(outranks);
+        monitor.or(work)
     }
 
     /// A monitor is due and eligible.
@@ -210,8 +213,8 @@ impl<'a> GoalFacts<'a> {
 
     /// Rule 6's offer: repair of the health problems that stand.
     pub fn health_offer(&self) -> Option<Offer> {
-        let first = self.view.health.first()?;
-        let facts: Vec<_> = self.view.health.iter().map(|f| json!([f.code, f.about])).collect();
+        let first = self.health.first()?;
+        let facts: Vec<_> = self.health.iter().map(|f| json!([f.code, f.about])).collect();
         Some(self.offer("health", &first.code, json!(facts)))
     }
 
@@ -312,22 +315,41 @@ impl<'a> GoalFacts<'a> {
 
     fn find_obligations(&self) -> Vec<Obligation> {
         let mut found = Vec::new();
-        let mut push = |trigger: &'static str, cause: &str, facts: serde_json::Value| {
-            let identity = json!([trigger, facts]);
-            let offer = self.offer("replan", cause, identity);
-            let attempted = self.is_attempted(&offer);
-            found.push(Obligation { trigger, offer, attempted });
-        };
+        let mut push =
+            |trigger: &'static str, cause: &str, facts: serde_json::Value, owned: bool| {
+                let identity = json!([trigger, facts]);
+                // What nobody is known to have caused belongs to the first agent that admits it.
+                let admitted_by_other = !owned
+                    && self.policy.roster.iter().filter(|a| Some(*a) != self.agent()).any(|peer| {
+                        Offer::new(self.policy, Some(peer), "replan", cause, &identity)
+                            .attempt(self.view, Some(peer))
+                            .is_some()
+                    });
+                if admitted_by_other {
+                    return;
+                }
+                let offer = self.offer("replan", cause, identity);
+                let attempted = self.is_attempted(&offer);
+                found.push(Obligation { trigger, offer, attempted });
+            };
         if self.view.counters.advancement_open == 0 {
-            for dangling in self.view.dangling.iter().filter(|d| self.is_owner(d)) {
-                push("completed_without_successor", dangling.todo_id.as_str(), json!([]));
+            for dangling in &self.view.dangling {
+                let owner = dangling.owner.as_ref().filter(|o| self.policy.roster.contains(o));
+                if owner.is_none() || owner == self.agent() {
+                    push(
+                        "completed_without_successor",
+                        dangling.todo_id.as_str(),
+                        json!([]),
+                        owner.is_some(),
+                    );
+                }
             }
         }
         if self.open_work() == 0
             && self.view.counters.user_open == 0
             && let Some(gap) = self.policy.acceptance_gaps.first()
         {
-            push("acceptance_gap", gap, json!([]));
+            push("acceptance_gap", gap, json!([]), false);
         }
         for monitor in self.of_agent().filter(|c| c.is_monitor() && !is_expired(c.todo, self.now)) {
             let todo = monitor.todo;
@@ -344,23 +366,16 @@ impl<'a> GoalFacts<'a> {
                     "monitor_unchanged",
                     todo.todo_id.as_str(),
                     json!([last_material, todo.result_hash]),
+                    monitor.own,
                 );
             }
         }
         found
     }
 
-    fn is_owner(&self, dangling: &Dangling) -> bool {
-        match &dangling.owner {
-            Some(owner) if self.policy.roster.contains(owner) => self.agent() == Some(owner),
-            // Nobody known caused it: the first agent that admits it takes it.
-            _ => true,
-        }
-    }
-
     fn add_findings(&mut self) {
         for gate in &self.gates {
-            if gates::blocks(gate) == gates::Blocks::Nothing {
+            if gates::reach(gate) == gates::Reach::Nothing {
                 self.findings.push(
                     Finding::new(
                         "gate_names_nothing",
@@ -424,6 +439,23 @@ impl<'a> GoalFacts<'a> {
     pub fn replan_brake(&self) -> Option<AttemptState> {
         replan_brake(self.view, self.agent())
     }
+}
+
+fn health_of(policy: &GoalPolicy, view: &View) -> Vec<Finding> {
+    let malformed = view.todos.iter().filter(|t| t.is_open()).filter_map(|todo| {
+        let why = todo.malformed.as_ref()?;
+        let message = format!("metadata of an open todo cannot be read: {why}");
+        Some(
+            Finding::new(ErrorCode::StateFileMalformed.row().text, todo.todo_id.as_str(), message)
+                .next("mend the metadata line of this todo in the state file"),
+        )
+    });
+    let activation = policy.activation_problem.as_ref().map(|problem| {
+        let message = format!("the goal's activation cannot be read: {problem}");
+        Finding::new("activation_unreadable", "activation", message)
+            .next(format!("loopx goal resume --goal-id {}", policy.goal_id))
+    });
+    view.health.iter().cloned().chain(activation).chain(malformed).collect()
 }
 
 fn candidates_of<'a>(asker: &Asker<'a>, view: &'a View) -> Vec<Candidate<'a>> {

@@ -1,34 +1,30 @@
 //! What an open user gate blocks and whom it concerns (contract.md 2.2).
 
-use crate::model::{AgentId, DecisionScope, TaskClass, Todo, TodoId};
+use crate::model::{AgentId, ScopeRequirement, TaskClass, Todo};
 
-/// What one open gate blocks.
+/// How far one open gate reaches.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Blocks {
+pub enum Reach {
     /// Every agent, because it says so.
     Everyone,
-    /// One todo, for every agent.
-    Todo(TodoId),
-    /// Every todo that requires the scope. An unreadable scope matches only its own text.
-    Scope(String),
+    /// The todo and the scope that it names, for every agent.
+    Named,
     /// One agent.
     Agent(AgentId),
     /// Every agent, because it names nothing.
     Nothing,
 }
 
-/// What `gate` blocks.
-pub fn blocks(gate: &Todo) -> Blocks {
+/// How far `gate` reaches.
+pub fn reach(gate: &Todo) -> Reach {
     if gate.global_gate {
-        Blocks::Everyone
-    } else if let Some(todo) = &gate.unblocks_todo_id {
-        Blocks::Todo(todo.clone())
-    } else if let Some(scope) = &gate.decision_scope {
-        Blocks::Scope(scope.0.clone())
+        Reach::Everyone
+    } else if gate.unblocks_todo_id.is_some() || gate.decision_scope.is_some() {
+        Reach::Named
     } else if let Some(agent) = &gate.blocks_agent {
-        Blocks::Agent(agent.clone())
+        Reach::Agent(agent.clone())
     } else {
-        Blocks::Nothing
+        Reach::Nothing
     }
 }
 
@@ -40,10 +36,10 @@ pub fn is_open_gate(todo: &Todo) -> bool {
 /// Whether the gate blocks the agent as a whole. Without an identity the agent could be
 /// the one that is named, so it counts as blocked.
 pub fn blocks_agent(gate: &Todo, agent: Option<&AgentId>) -> bool {
-    match blocks(gate) {
-        Blocks::Everyone | Blocks::Nothing => true,
-        Blocks::Agent(named) => agent.is_none_or(|a| *a == named),
-        Blocks::Todo(_) | Blocks::Scope(_) => false,
+    match reach(gate) {
+        Reach::Everyone | Reach::Nothing => true,
+        Reach::Agent(named) => agent.is_none_or(|a| *a == named),
+        Reach::Named => false,
     }
 }
 
@@ -56,17 +52,21 @@ pub fn concerns(gate: &Todo, agent: Option<&AgentId>) -> bool {
         }
 }
 
-/// Whether the gate blocks this todo, apart from blocking agents.
+/// Whether the gate blocks this todo, apart from blocking agents. An unreadable scope
+/// matches only its own text.
 pub fn blocks_todo(gate: &Todo, todo: &Todo) -> bool {
-    match blocks(gate) {
-        Blocks::Todo(id) => id == todo.todo_id,
-        Blocks::Scope(scope) => todo.required_decision_scopes.iter().any(|required| {
-            required.0 == scope
-                || match (DecisionScope::parse(&scope), required.scope()) {
+    if reach(gate) != Reach::Named {
+        return false;
+    }
+    let by_scope = |scope: &ScopeRequirement| {
+        todo.required_decision_scopes.iter().any(|required| {
+            required == scope
+                || match (scope.scope(), required.scope()) {
                     (Some(gate), Some(required)) => gate.covers(&required),
                     _ => false,
                 }
-        }),
-        Blocks::Everyone | Blocks::Agent(_) | Blocks::Nothing => false,
-    }
+        })
+    };
+    gate.unblocks_todo_id.as_ref() == Some(&todo.todo_id)
+        || gate.decision_scope.as_ref().is_some_and(by_scope)
 }

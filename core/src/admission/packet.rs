@@ -365,13 +365,12 @@ fn packet(facts: &GoalFacts<'_>, decision: &Decision, size: Size) -> Packet {
         .as_ref()
         .and_then(|id| facts.candidates.iter().find(|c| c.todo.todo_id == *id));
     let hint = hint_for(facts, verdict, facts.request.wants(Detail::Scheduler));
-    let healthy = facts.view.health.is_empty();
+    let healthy = facts.health.is_empty();
     let notify_key = verdict.notify.then(|| {
         let token = hint.reset_policy.as_ref().map_or("", |r| r.reset_token.as_str());
         short_digest(&json!([verdict.user_items, verdict.reason_code, token]).to_string())
     });
-    let mut findings: Vec<Finding> =
-        facts.view.health.iter().chain(&facts.findings).cloned().collect();
+    let mut findings: Vec<Finding> = facts.health.iter().chain(&facts.findings).cloned().collect();
     findings.truncate(size.items);
     for finding in &mut findings {
         finding.about = cut(&finding.about, size.short.max(40));

@@ -225,7 +225,7 @@ fn quota_paused(f: &GoalFacts<'_>) -> Option<Verdict> {
 }
 
 fn health(f: &GoalFacts<'_>) -> Option<Verdict> {
-    let first = f.view.health.first()?;
+    let first = f.health.first()?;
     let reason = format!("{}: {}", first.code, first.message);
     let repair = f.health_offer().filter(|offer| {
         f.policy.self_repair.may_repair_health() && f.slot_free() && !f.is_attempted(offer)
@@ -238,7 +238,7 @@ fn health(f: &GoalFacts<'_>) -> Option<Verdict> {
             "control_plane_self_repair",
             reason,
         )
-        .running(false)
+        .running(true)
         .offering(offer)
         .telling(true),
         None => Verdict::new("skip", "blocked_health", "blocked_health", "health_blocked", reason)

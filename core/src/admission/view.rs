@@ -183,7 +183,7 @@ impl GoalRecords {
         let todos: Vec<Todo> = if query.complete {
             open.into_iter().cloned().collect()
         } else {
-            let named = named_todos(&open, &leases, &turns, &self.stalls);
+            let named = named_todos(&open, &leases, &turns, &self.stalls, &self.attempts);
             representative(&open, &named)
         };
         let targets = todos
@@ -301,12 +301,14 @@ pub fn sort_dangling(dangling: &mut [Dangling]) {
     dangling.sort_by(|a, b| (b.completed_at, &a.todo_id).cmp(&(a.completed_at, &b.todo_id)));
 }
 
-/// The plain todos that a gate, a lease, a live turn or a stall names one by one.
+/// The plain todos that a gate, a lease, a live turn, a stall or an attempt names one by
+/// one.
 pub fn named_todos(
     open: &[&Todo],
     leases: &[Lease],
     turns: &[Turn],
     stalls: &[Stall],
+    attempts: &[Attempt],
 ) -> BTreeSet<TodoId> {
     let mut named: BTreeSet<TodoId> = BTreeSet::new();
     named.extend(
@@ -317,6 +319,7 @@ pub fn named_todos(
     named.extend(leases.iter().map(|l| l.todo_id.clone()));
     named.extend(turns.iter().filter_map(|t| t.todo_id.clone()));
     named.extend(stalls.iter().map(|s| s.todo_id.clone()));
+    named.extend(attempts.iter().filter_map(|a| TodoId::parse(&a.cause).ok()));
     named
 }
 

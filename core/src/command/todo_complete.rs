@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::todo::{follows, require_free};
 use super::todo_fields::{TodoFields, check};
 use super::{EVIDENCE_LIMIT, Effect, Scene, TEXT_LIMIT, one_line};
-use crate::admission::gates::{Blocks, blocks};
+use crate::admission::gates::{Reach, blocks_todo, reach};
 use crate::error::{Error, ErrorCode, Result};
 use crate::model::{
     AgentId, Continuation, Evidence, Grant, GrantLife, Role, TaskClass, Todo, TodoId, TodoStatus,
@@ -321,13 +321,10 @@ fn is_gated_elsewhere(scene: &Scene<'_>, gate: &Todo, target: &Todo) -> Result<b
 fn rejected(scene: &Scene<'_>, gate: &Todo) -> Result<Vec<Todo>> {
     let filter = TodoFilter { role: Some(Role::Agent), ..TodoFilter::default() };
     let open = scene.read.todos(&filter)?.into_iter().filter(Todo::is_open);
-    Ok(match blocks(gate) {
-        Blocks::Todo(id) => open.filter(|t| t.todo_id == id).collect(),
-        Blocks::Scope(_) => {
-            open.filter(|t| crate::admission::gates::blocks_todo(gate, t)).collect()
-        }
-        Blocks::Agent(agent) => open.filter(|t| t.claimed_by.as_ref() == Some(&agent)).collect(),
-        Blocks::Everyone | Blocks::Nothing => open.collect(),
+    Ok(match reach(gate) {
+        Reach::Named => open.filter(|t| blocks_todo(gate, t)).collect(),
+        Reach::Agent(agent) => open.filter(|t| t.claimed_by.as_ref() == Some(&agent)).collect(),
+        Reach::Everyone | Reach::Nothing => open.collect(),
     })
 }
 

@@ -254,10 +254,9 @@ impl Kernel {
                     quota: goal.policy.quota,
                     complete: asked.wants(Detail::AgentTodos) || asked.wants(Detail::UserTodos),
                 };
-                let mut view = Snapshot::take(self, &goal, asked.agent.as_ref())
+                let view = Snapshot::take(self, &goal, asked.agent.as_ref())
                     .and_then(|snapshot| snapshot.view(&query))
                     .unwrap_or_else(|error| snapshot::unhealthy(&error));
-                snapshot::add_policy_health(&goal, &mut view);
                 let situation = Situation {
                     subject: Subject::Goal { policy: &goal.policy, view: &view },
                     request: &asked,

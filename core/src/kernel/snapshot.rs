@@ -129,7 +129,6 @@ impl Snapshot {
         }
         view.findings.extend(self.adoption.findings.iter().cloned());
         view.health.extend(self.health.iter().cloned());
-        view.health.extend(view.todos.iter().filter_map(malformed));
         Ok(view)
     }
 
@@ -144,32 +143,5 @@ impl Snapshot {
         todos.extend(self.adoption.put.iter().cloned());
         todos.sort_by(|a, b| (a.order, &a.todo_id).cmp(&(b.order, &b.todo_id)));
         Ok(Some(todos))
-    }
-}
-
-/// The health finding of an open todo whose metadata cannot be read.
-pub(super) fn malformed(todo: &Todo) -> Option<Finding> {
-    let why = todo.malformed.as_ref()?;
-    todo.is_open().then(|| {
-        Finding::new(
-            ErrorCode::StateFileMalformed.row().text,
-            todo.todo_id.as_str(),
-            format!("metadata of an open todo cannot be read: {why}"),
-        )
-        .next("mend the metadata line of this todo in the state file")
-    })
-}
-
-/// What the registry entry itself makes unhealthy.
-pub(super) fn add_policy_health(goal: &Goal, view: &mut View) {
-    if let Some(problem) = &goal.policy.activation_problem {
-        view.health.push(
-            Finding::new(
-                "activation_unreadable",
-                "activation",
-                format!("the goal's activation cannot be read: {problem}"),
-            )
-            .next(format!("loopx goal resume --goal-id {}", goal.policy.goal_id)),
-        );
     }
 }

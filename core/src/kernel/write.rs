@@ -293,13 +293,11 @@ impl Kernel {
         use crate::admission::Detail;
         let complete = asked.wants(Detail::AgentTodos) || asked.wants(Detail::UserTodos);
         let mut view = read.view(&ViewQuery { now, quota: goal.policy.quota, complete })?;
-        view.health.extend(view.todos.iter().filter_map(snapshot::malformed));
         view.health.extend(surface.problem.iter().map(snapshot::health_of));
         view.findings.extend(surface.findings.iter().cloned());
         if import::grew(goal, read.legacy()?.as_ref())? {
             view.health.push(snapshot::health_of(&import::still_written(goal)));
         }
-        snapshot::add_policy_health(goal, &mut view);
         Ok(view)
     }
 

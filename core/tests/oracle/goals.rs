@@ -48,11 +48,7 @@ pub struct Case {
 
 impl fmt::Debug for Case {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(
-            f,
-            "goal at {} asked by {:?} with {:?}",
-            self.now, self.askers, self.request
-        )?;
+        writeln!(f, "goal at {} asked by {:?} with {:?}", self.now, self.askers, self.request)?;
         writeln!(f, "  policy {:?}", self.policy)?;
         let json = |v: serde_json::Result<String>| v.unwrap_or_default();
         for t in self.records.todos.values() {
@@ -67,31 +63,11 @@ impl fmt::Debug for Case {
         for s in self.records.seen.values() {
             writeln!(f, "  seen {}", json(serde_json::to_string(s)))?;
         }
-        writeln!(
-            f,
-            "  spends {}",
-            json(serde_json::to_string(&self.records.spends))
-        )?;
-        writeln!(
-            f,
-            "  attempts {}",
-            json(serde_json::to_string(&self.records.attempts))
-        )?;
-        writeln!(
-            f,
-            "  stalls {}",
-            json(serde_json::to_string(&self.records.stalls))
-        )?;
-        writeln!(
-            f,
-            "  grants {}",
-            json(serde_json::to_string(&self.records.grants))
-        )?;
-        writeln!(
-            f,
-            "  signals {:?} health {:?}",
-            self.records.signals, self.records.health
-        )
+        writeln!(f, "  spends {}", json(serde_json::to_string(&self.records.spends)))?;
+        writeln!(f, "  attempts {}", json(serde_json::to_string(&self.records.attempts)))?;
+        writeln!(f, "  stalls {}", json(serde_json::to_string(&self.records.stalls)))?;
+        writeln!(f, "  grants {}", json(serde_json::to_string(&self.records.grants)))?;
+        writeln!(f, "  signals {:?} health {:?}", self.records.signals, self.records.health)
     }
 }
 
@@ -129,13 +105,7 @@ const SCOPES: [&str; 6] = [
     "release",
     "release:prod:x",
 ];
-const CAPABILITIES: [&str; 5] = [
-    "network",
-    "gpu",
-    "credentials",
-    "production_access",
-    "shell",
-];
+const CAPABILITIES: [&str; 5] = ["network", "gpu", "credentials", "production_access", "shell"];
 const GLOBS: [&str; 8] = [
     "src/**",
     "src/a.rs",
@@ -216,21 +186,9 @@ fn some_agent(gene: u8) -> Option<AgentId> {
 
 fn todo(g: &[u8], n: usize, all: &[TodoId], has: Has) -> Todo {
     use TaskClass::{Advancement, Blocker, Monitor, UserAction, UserGate};
-    let work = if has.advancement || !has.monitors {
-        Advancement
-    } else {
-        Monitor
-    };
-    let mut class = pick(
-        g[1],
-        &[
-            (50, work),
-            (20, Monitor),
-            (14, UserGate),
-            (10, UserAction),
-            (4, Blocker),
-        ],
-    );
+    let work = if has.advancement || !has.monitors { Advancement } else { Monitor };
+    let mut class =
+        pick(g[1], &[(50, work), (20, Monitor), (14, UserGate), (10, UserAction), (4, Blocker)]);
     if (class == Monitor && !has.monitors)
         || (class == UserGate && !has.gates)
         || (class == UserAction && !has.actions)
@@ -238,34 +196,10 @@ fn todo(g: &[u8], n: usize, all: &[TodoId], has: Has) -> Todo {
     {
         class = work;
     }
-    let role = if matches!(class, UserGate | UserAction) {
-        Role::User
-    } else {
-        Role::Agent
-    };
-    let head = pick(
-        g[2],
-        &[
-            (20, ""),
-            (20, "[P0] "),
-            (20, "[P1] "),
-            (20, "[P2] "),
-            (20, "[P3] "),
-        ],
-    );
-    let order = i64::from(g[3] % 6)
-        + if g[3] > 128 {
-            i64::try_from(n).unwrap() * 10
-        } else {
-            0
-        };
-    let mut t = Todo::new(
-        all[n].clone(),
-        role,
-        class,
-        order,
-        format!("{head}work {n}"),
-    );
+    let role = if matches!(class, UserGate | UserAction) { Role::User } else { Role::Agent };
+    let head = pick(g[2], &[(20, ""), (20, "[P0] "), (20, "[P1] "), (20, "[P2] "), (20, "[P3] ")]);
+    let order = i64::from(g[3] % 6) + if g[3] > 128 { i64::try_from(n).unwrap() * 10 } else { 0 };
+    let mut t = Todo::new(all[n].clone(), role, class, order, format!("{head}work {n}"));
 
     let mut status = pick(
         g[4],
@@ -314,10 +248,8 @@ fn todo(g: &[u8], n: usize, all: &[TodoId], has: Has) -> Todo {
         t.target_capabilities = names(g[11], &CAPABILITIES);
     }
     if has.scopes {
-        t.required_decision_scopes = names(g[12], &SCOPES)
-            .into_iter()
-            .map(ScopeRequirement)
-            .collect();
+        t.required_decision_scopes =
+            names(g[12], &SCOPES).into_iter().map(ScopeRequirement).collect();
     }
     let other = |gene: u8| -> TodoId {
         match gene {
@@ -326,11 +258,7 @@ fn todo(g: &[u8], n: usize, all: &[TodoId], has: Has) -> Todo {
         }
     };
     if (has.conditions || status == TodoStatus::Deferred) && status != TodoStatus::Done {
-        let none = if status == TodoStatus::Deferred {
-            10
-        } else {
-            50
-        };
+        let none = if status == TodoStatus::Deferred { 10 } else { 50 };
         t.resume_when = pick(
             g[13],
             &[
@@ -352,12 +280,7 @@ fn todo(g: &[u8], n: usize, all: &[TodoId], has: Has) -> Todo {
         let due = |gene: u8| {
             pick(
                 gene,
-                &[
-                    (20, minutes(-30)),
-                    (40, minutes(30)),
-                    (4, noon()),
-                    (4, noon().plus_micros(1)),
-                ],
+                &[(20, minutes(-30)), (40, minutes(30)), (4, noon()), (4, noon().plus_micros(1))],
             )
         };
         if has.schedules || g[15] > 200 {
@@ -376,29 +299,14 @@ fn todo(g: &[u8], n: usize, all: &[TodoId], has: Has) -> Todo {
         );
         t.expires_at = pick(
             g[19],
-            &[
-                (60, None),
-                (15, Some(minutes(60))),
-                (15, Some(minutes(-1))),
-                (5, Some(noon())),
-            ],
+            &[(60, None), (15, Some(minutes(60))), (15, Some(minutes(-1))), (5, Some(noon()))],
         );
         t.consecutive_no_change = pick(
             g[20],
-            &[
-                (60, None),
-                (10, Some(4)),
-                (10, Some(5)),
-                (5, Some(9)),
-                (5, Some(2)),
-                (5, Some(0)),
-            ],
+            &[(60, None), (10, Some(4)), (10, Some(5)), (5, Some(9)), (5, Some(2)), (5, Some(0))],
         );
         if g[21] > 200 {
-            t.extra.insert(
-                "max_no_change_before_replan".into(),
-                (g[21] % 4).to_string().into(),
-            );
+            t.extra.insert("max_no_change_before_replan".into(), (g[21] % 4).to_string().into());
         }
         t.watch_only = g[21] % 2 == 1;
     }
@@ -437,8 +345,7 @@ fn todo(g: &[u8], n: usize, all: &[TodoId], has: Has) -> Todo {
             _ => {}
         }
         if g[28] > 128 {
-            t.extra
-                .insert("completed_by".into(), agent(g[28] % 4).as_str().into());
+            t.extra.insert("completed_by".into(), agent(g[28] % 4).as_str().into());
         }
     }
     if status == TodoStatus::Blocked && g[29] > 128 {
@@ -460,11 +367,7 @@ fn beside(
 ) {
     let open = t.status != TodoStatus::Done;
     if has.stalls && g[31] > 150 && open {
-        let who = if g[31].is_multiple_of(4) {
-            Some(agent(g[31] / 4))
-        } else {
-            asker.cloned()
-        };
+        let who = if g[31].is_multiple_of(4) { Some(agent(g[31] / 4)) } else { asker.cloned() };
         records.stalls.push(Stall {
             todo_id: t.todo_id.clone(),
             agent: who,
@@ -534,9 +437,8 @@ impl From<&Genes> for Case {
     fn from(genes: &Genes) -> Self {
         let g = &genes.goal;
         let has = Has::of(g);
-        let roster: Vec<AgentId> = (0..pick(g[16], &[(25, 1), (20, 0), (35, 2), (20, 3)]))
-            .map(agent)
-            .collect();
+        let roster: Vec<AgentId> =
+            (0..pick(g[16], &[(25, 1), (20, 0), (35, 2), (20, 3)])).map(agent).collect();
         let one = |gene: u8| -> Option<AgentId> {
             let n = usize::from(gene);
             if roster.is_empty() || gene > 248 {
@@ -557,9 +459,7 @@ impl From<&Genes> for Case {
             beside(&mut records, tg, &t, n as u64, askers[0].as_ref(), has);
             records.todos.insert(t.todo_id.clone(), t);
         }
-        records
-            .stalls
-            .sort_by(|a, b| (&a.todo_id, &a.agent).cmp(&(&b.todo_id, &b.agent)));
+        records.stalls.sort_by(|a, b| (&a.todo_id, &a.agent).cmp(&(&b.todo_id, &b.agent)));
 
         let mut policy = GoalPolicy::new(GoalId::trusted("g"));
         policy.goal_uid = Some(GoalUid::trusted("u1"));
@@ -579,12 +479,8 @@ impl From<&Genes> for Case {
         policy.activation_stopped = g[20] == 255;
         let compute = if g[21] > 252 { 0.0 } else { 1.0 };
         let allowed = pick(g[22], &[(40, 10), (30, 3), (10, 1), (3, 0)]);
-        policy.quota = QuotaPolicy {
-            compute,
-            window_hours: 2,
-            slot_minutes: 1,
-            allowed_slots: allowed,
-        };
+        policy.quota =
+            QuotaPolicy { compute, window_hours: 2, slot_minutes: 1, allowed_slots: allowed };
         for (n, pair) in g[23..31].chunks(2).enumerate() {
             if pair[0] < 200 {
                 continue;
@@ -636,10 +532,7 @@ impl From<&Genes> for Case {
         .map(String::from)
         .collect();
         policy.worktree_required = g[35] > 230;
-        policy.self_repair = SelfRepair {
-            enabled: g[36] % 4 != 1,
-            health_blocker: g[36] % 4 != 2,
-        };
+        policy.self_repair = SelfRepair { enabled: g[36] % 4 != 1, health_blocker: g[36] % 4 != 2 };
         if g[37] > 200 {
             policy.acceptance_gaps = vec!["ships".into()];
         }
@@ -678,32 +571,20 @@ impl From<&Genes> for Case {
             }
         }
         if g[48] > 128 {
-            records.signals.insert(Signal {
-                kind: "pr_merged".into(),
-                reference: "a/b#1".into(),
-            });
+            records.signals.insert(Signal { kind: "pr_merged".into(), reference: "a/b#1".into() });
         }
         if g[48] > 230 {
-            records.signals.insert(Signal {
-                kind: "pr_closed".into(),
-                reference: "a/b#2".into(),
-            });
+            records.signals.insert(Signal { kind: "pr_closed".into(), reference: "a/b#2".into() });
         }
         for (n, gene) in g[49..51].iter().enumerate() {
             if *gene < 225 {
                 continue;
             }
-            let state = [
-                AttemptState::OutcomeUnknown,
-                AttemptState::Paused,
-                AttemptState::Resolved,
-            ][usize::from(*gene) % 3];
+            let state =
+                [AttemptState::OutcomeUnknown, AttemptState::Paused, AttemptState::Resolved]
+                    [usize::from(*gene) % 3];
             records.attempts.push(Attempt {
-                agent: if *gene > 250 {
-                    Some(agent(*gene % 4))
-                } else {
-                    askers[0].clone()
-                },
+                agent: if *gene > 250 { Some(agent(*gene % 4)) } else { askers[0].clone() },
                 rule: "replan".into(),
                 cause: format!("somewhere_{n}"),
                 digest: format!("old_{n}"),
@@ -714,18 +595,11 @@ impl From<&Genes> for Case {
         }
         let request = AdmissionRequest {
             agent: askers[0].clone(),
-            capabilities: names(g[51], &CAPABILITIES)
-                .into_iter()
-                .collect::<BTreeSet<_>>(),
+            capabilities: names(g[51], &CAPABILITIES).into_iter().collect::<BTreeSet<_>>(),
             independent_worktree: g[52] > 128,
+            execution_context: None,
             details: BTreeSet::new(),
         };
-        Self {
-            records,
-            policy,
-            request,
-            now: noon(),
-            askers,
-        }
+        Self { records, policy, request, now: noon(), askers }
     }
 }

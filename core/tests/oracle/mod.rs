@@ -2,12 +2,7 @@
 //! obvious, over all todos, with plain loops and sorts. It shares types with the kernel
 //! and nothing else; the kernel and it are held equal on random goals.
 
-#![allow(
-    dead_code,
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::indexing_slicing
-)]
+#![allow(dead_code, clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
 
 pub mod goals;
 
@@ -26,22 +21,22 @@ use loopx_core::model::{
 pub mod known {
     /// 2.4: an obligation that nobody is known to have caused belongs to the first agent
     /// that admits it; the kernel then offers it to every other agent as well.
-    pub const FIRST_TO_ADMIT_OWNS: bool = false;
+    pub const FIRST_TO_ADMIT_OWNS: bool = true;
     /// 2.1: a due monitor of strictly higher priority goes before other work, whoever
     /// claims it; in the kernel the asker's own monitor of low priority hides it.
-    pub const OWN_MONITOR_HIDES_NONE: bool = false;
+    pub const OWN_MONITOR_HIDES_NONE: bool = true;
     /// 2.3 rule 6: malformed metadata on an open todo is a health problem; the kernel
     /// looks at the health list only, which no store fills.
-    pub const MALFORMED_IS_UNHEALTHY: bool = false;
+    pub const MALFORMED_IS_UNHEALTHY: bool = true;
     /// 2.3 rule 6 does not say "no delivery", so its run delivers; in the kernel it does
     /// not.
-    pub const HEALTH_REPAIR_DELIVERS: bool = false;
+    pub const HEALTH_REPAIR_DELIVERS: bool = true;
     /// 2.2: a gate blocks everything that it names; in the kernel the first of global,
     /// todo and scope counts.
-    pub const GATES_BLOCK_ALL_THEY_NAME: bool = false;
+    pub const GATES_BLOCK_ALL_THEY_NAME: bool = true;
     /// Views: representative and complete views decide alike; in the kernel a todo whose
     /// repair was attempted still stands for its shape and hides the next one.
-    pub const ATTEMPTED_TODOS_ARE_SHOWN: bool = false;
+    pub const ATTEMPTED_TODOS_ARE_SHOWN: bool = true;
 }
 
 /// What the contract says about one question.
@@ -121,9 +116,7 @@ fn rank(todo: &Todo) -> u8 {
 
 fn expired(todo: &Todo, now: Instant) -> bool {
     todo.task_class == TaskClass::Monitor
-        && todo
-            .expires_at
-            .is_some_and(|at| at.micros() <= now.micros())
+        && todo.expires_at.is_some_and(|at| at.micros() <= now.micros())
 }
 
 /// `*` takes any run of characters, also over `/`; `?` takes one.
@@ -148,10 +141,7 @@ fn path_covers(has: &str, wants: &str) -> bool {
     if has.ends_with('/') {
         return wants.starts_with(has);
     }
-    glob(
-        &has.chars().collect::<Vec<_>>(),
-        &wants.chars().collect::<Vec<_>>(),
-    )
+    glob(&has.chars().collect::<Vec<_>>(), &wants.chars().collect::<Vec<_>>())
 }
 
 fn scope_ok(text: &str) -> Option<(String, String, String)> {
@@ -197,10 +187,8 @@ impl Judge<'_> {
     }
 
     fn open_agent_todos(&self) -> Vec<&Todo> {
-        let mut todos: Vec<&Todo> = self
-            .all()
-            .filter(|t| t.role == Role::Agent && not_done(t))
-            .collect();
+        let mut todos: Vec<&Todo> =
+            self.all().filter(|t| t.role == Role::Agent && not_done(t)).collect();
         todos.sort_by(|a, b| a.order.cmp(&b.order).then(a.todo_id.cmp(&b.todo_id)));
         todos
     }
@@ -209,9 +197,7 @@ impl Judge<'_> {
 
     /// The claim that counts: none without a roster, none by an agent outside it.
     fn claim(&self, todo: &Todo) -> Option<AgentId> {
-        todo.claimed_by
-            .clone()
-            .filter(|a| self.policy.roster.contains(a))
+        todo.claimed_by.clone().filter(|a| self.policy.roster.contains(a))
     }
 
     fn is_of(&self, todo: &Todo, x: Option<&AgentId>) -> bool {
@@ -224,9 +210,7 @@ impl Judge<'_> {
     // ---- gates (2.2) ----
 
     fn gates(&self) -> Vec<&Todo> {
-        self.all()
-            .filter(|t| t.task_class == TaskClass::UserGate && not_done(t))
-            .collect()
+        self.all().filter(|t| t.task_class == TaskClass::UserGate && not_done(t)).collect()
     }
 
     fn gate_blocks_agent(&self, gate: &Todo, x: Option<&AgentId>) -> bool {
@@ -242,10 +226,7 @@ impl Judge<'_> {
     }
 
     fn gate_concerns(&self, gate: &Todo, x: Option<&AgentId>) -> bool {
-        let names_other = gate
-            .blocks_agent
-            .as_ref()
-            .is_some_and(|a| x.is_some_and(|x| x != a));
+        let names_other = gate.blocks_agent.as_ref().is_some_and(|a| x.is_some_and(|x| x != a));
         self.gate_blocks_agent(gate, x) || !names_other
     }
 
@@ -411,10 +392,7 @@ impl Judge<'_> {
             .iter()
             .filter(|c| !self.has_capability(c, x) && !todo.target_capabilities.contains(c))
             .collect();
-        if missing
-            .iter()
-            .any(|c| *c == "credentials" || *c == "production_access")
-        {
+        if missing.iter().any(|c| *c == "credentials" || *c == "production_access") {
             why.push(Why::OwnerCapability);
         } else if !missing.is_empty() {
             why.push(Why::AgentCapability);
@@ -432,13 +410,11 @@ impl Judge<'_> {
         {
             why.push(Why::Workspace);
         }
-        if todo.required_write_scopes.iter().any(|wants| {
-            !self
-                .policy
-                .write_scope
-                .iter()
-                .any(|has| path_covers(has, wants))
-        }) {
+        if todo
+            .required_write_scopes
+            .iter()
+            .any(|wants| !self.policy.write_scope.iter().any(|has| path_covers(has, wants)))
+        {
             why.push(Why::WriteScope);
         }
         if expired(todo, now) {
@@ -466,20 +442,12 @@ impl Judge<'_> {
                     && scope_covers(&g.scope, wants)
             })
         };
-        todo.required_decision_scopes
-            .iter()
-            .map(|r| r.0.as_str())
-            .find(|r| !granted(r))
+        todo.required_decision_scopes.iter().map(|r| r.0.as_str()).find(|r| !granted(r))
     }
 
     /// The identity of rule 16's offer: the todo and what is broken about it.
     fn repair_cause(&self, todo: &Todo, x: Option<&AgentId>) -> String {
-        format!(
-            "{} {:?} {:?}",
-            todo.todo_id,
-            self.holds(todo, x),
-            self.first_ungranted(todo, x)
-        )
+        format!("{} {:?} {:?}", todo.todo_id, self.holds(todo, x), self.first_ungranted(todo, x))
     }
 
     /// The stored due time, else last check, else creation, plus cadence.
@@ -489,9 +457,7 @@ impl Judge<'_> {
         }
         let cadence = todo.cadence?;
         let from = todo.last_checked_at.or(todo.created_at)?;
-        Some(Instant::from_micros(
-            from.micros() + i64::from(cadence.seconds()) * 1_000_000,
-        ))
+        Some(Instant::from_micros(from.micros() + i64::from(cadence.seconds()) * 1_000_000))
     }
 
     fn is_monitor_only(&self, x: Option<&AgentId>) -> bool {
@@ -499,10 +465,7 @@ impl Judge<'_> {
     }
 
     fn eligible(&self, x: Option<&AgentId>) -> Vec<&Todo> {
-        self.open_agent_todos()
-            .into_iter()
-            .filter(|t| self.holds(t, x).is_empty())
-            .collect()
+        self.open_agent_todos().into_iter().filter(|t| self.holds(t, x).is_empty()).collect()
     }
 
     /// Own claims first, then priority, then document order.
@@ -522,25 +485,14 @@ impl Judge<'_> {
     /// higher priority, whoever claims it.
     fn select<'t>(&self, todos: Vec<&'t Todo>, x: Option<&AgentId>) -> Option<&'t Todo> {
         let todos = self.sorted(todos, x);
-        let work = todos
-            .iter()
-            .find(|t| t.task_class != TaskClass::Monitor)
-            .copied();
-        let mut monitors = todos
-            .iter()
-            .filter(|t| t.task_class == TaskClass::Monitor)
-            .copied();
+        let work = todos.iter().find(|t| t.task_class != TaskClass::Monitor).copied();
+        let mut monitors = todos.iter().filter(|t| t.task_class == TaskClass::Monitor).copied();
         match work {
             None => monitors.next(),
             Some(work) if known::OWN_MONITOR_HIDES_NONE => {
                 Some(monitors.find(|m| rank(m) < rank(work)).unwrap_or(work))
             }
-            Some(work) => Some(
-                monitors
-                    .next()
-                    .filter(|m| rank(m) < rank(work))
-                    .unwrap_or(work),
-            ),
+            Some(work) => Some(monitors.next().filter(|m| rank(m) < rank(work)).unwrap_or(work)),
         }
     }
 
@@ -570,15 +522,11 @@ impl Judge<'_> {
     // ---- offers ----
 
     fn was_attempted(&self, x: Option<&AgentId>, rule: u8, cause: &str) -> bool {
-        self.attempted
-            .iter()
-            .any(|a| a.agent.as_ref() == x && a.rule == rule && a.cause == cause)
+        self.attempted.iter().any(|a| a.agent.as_ref() == x && a.rule == rule && a.cause == cause)
     }
 
     fn attempted_by_other(&self, x: Option<&AgentId>, rule: u8, cause: &str) -> bool {
-        self.attempted
-            .iter()
-            .any(|a| a.agent.as_ref() != x && a.rule == rule && a.cause == cause)
+        self.attempted.iter().any(|a| a.agent.as_ref() != x && a.rule == rule && a.cause == cause)
     }
 
     /// The replan obligations of X (2.4) as causes, in no particular order.
@@ -596,11 +544,7 @@ impl Judge<'_> {
         });
         if !advancement_open {
             for t in self.all().filter(|t| t.dangling) {
-                let by = t
-                    .extra
-                    .get("completed_by")
-                    .and_then(|v| v.as_str())
-                    .map(AgentId::trusted);
+                let by = t.extra.get("completed_by").and_then(|v| v.as_str()).map(AgentId::trusted);
                 let cause = format!("completed {}", t.todo_id);
                 if belongs(by.or(t.claimed_by.clone()), &cause) {
                     causes.push(cause);
@@ -705,14 +649,7 @@ impl Judge<'_> {
             }
             return Expected {
                 notify: true,
-                ..say(
-                    6,
-                    "health",
-                    "skip",
-                    "blocked_health",
-                    "blocked_health",
-                    "health_blocked",
-                )
+                ..say(6, "health", "skip", "blocked_health", "blocked_health", "health_blocked")
             };
         }
         // 7
@@ -743,14 +680,7 @@ impl Judge<'_> {
         {
             return Expected {
                 notify: true,
-                ..say(
-                    8,
-                    "gate",
-                    "skip",
-                    "operator_gate_notify",
-                    "operator_gate",
-                    "user_gate",
-                )
+                ..say(8, "gate", "skip", "operator_gate_notify", "operator_gate", "user_gate")
             };
         }
         if concern {
@@ -773,9 +703,8 @@ impl Judge<'_> {
         let ever = self.all().any(|t| t.role == Role::Agent);
         let agent_open = open.iter().any(|t| !expired(t, self.now));
         let user_open = self.all().any(|t| t.role == Role::User && not_done(t));
-        let closed_for_good = self
-            .all()
-            .any(|t| t.role == Role::Agent && !not_done(t) && t.no_followup);
+        let closed_for_good =
+            self.all().any(|t| t.role == Role::Agent && !not_done(t) && t.no_followup);
         if ever && !agent_open && !user_open && closed_for_good && policy.acceptance_gaps.is_empty()
         {
             let w = "terminal_no_followup";
@@ -783,14 +712,7 @@ impl Judge<'_> {
         }
         // 11
         if !free {
-            return say(
-                11,
-                "throttled",
-                "skip",
-                "throttled_skip",
-                "throttled",
-                "quota_throttled",
-            );
+            return say(11, "throttled", "skip", "throttled_skip", "throttled", "quota_throttled");
         }
         // 12
         // 2.4 names the unknown outcome only; rule 23 names the paused one beside it, so
@@ -827,9 +749,7 @@ impl Judge<'_> {
             .copied()
             .filter(|t| {
                 t.status == TodoStatus::Deferred
-                    && t.resume_when
-                        .as_ref()
-                        .is_some_and(|c| self.condition_holds(c, x))
+                    && t.resume_when.as_ref().is_some_and(|c| self.condition_holds(c, x))
                     && self.holds(t, x) == [Why::Waits]
             })
             .collect();
@@ -851,16 +771,12 @@ impl Judge<'_> {
         }
         // 15
         // "Held by": its first hold, so that nobody is asked for keys to a blocked todo.
-        let owner_held = open
-            .iter()
-            .any(|t| self.holds(t, x).first() == Some(&Why::OwnerCapability));
+        let owner_held =
+            open.iter().any(|t| self.holds(t, x).first() == Some(&Why::OwnerCapability));
         let actions = self.user_actions_of(x);
         if let Some(todo) = selected {
-            let mode = if owner_held {
-                "bounded_delivery_with_user_notice"
-            } else {
-                "bounded_delivery"
-            };
+            let mode =
+                if owner_held { "bounded_delivery_with_user_notice" } else { "bounded_delivery" };
             return Expected {
                 run: true,
                 delivery: true,
@@ -892,21 +808,15 @@ impl Judge<'_> {
             .collect();
         if let Some(todo) = self.first(untried, x) {
             let (decision, effective, mode) = match self.holds(todo, x)[0] {
-                Why::Workspace => (
-                    "workspace_guard",
-                    "agent_workspace_repair",
-                    "agent_workspace_repair",
-                ),
-                Why::WriteScope => (
-                    "self_repair",
-                    "boundary_projection_repair",
-                    "boundary_projection_repair",
-                ),
-                Why::AgentCapability => (
-                    "repair_bridge",
-                    "capability_bridge_repair",
-                    "capability_bridge_repair",
-                ),
+                Why::Workspace => {
+                    ("workspace_guard", "agent_workspace_repair", "agent_workspace_repair")
+                }
+                Why::WriteScope => {
+                    ("self_repair", "boundary_projection_repair", "boundary_projection_repair")
+                }
+                Why::AgentCapability => {
+                    ("repair_bridge", "capability_bridge_repair", "capability_bridge_repair")
+                }
                 _ => (
                     "self_repair",
                     "todo_decision_scope_projection_repair",
@@ -923,24 +833,14 @@ impl Judge<'_> {
         // 17
         let user_action = |order: u8, rule, effective| Expected {
             notify: true,
-            ..say(
-                order,
-                rule,
-                "skip",
-                effective,
-                "eligible",
-                "user_action_required",
-            )
+            ..say(order, rule, "skip", effective, "eligible", "user_action_required")
         };
         if owner_held {
             return user_action(17, "owner_capability", "quota_skip");
         }
         // 18
-        let unscheduled: Vec<&Todo> = open
-            .iter()
-            .copied()
-            .filter(|t| self.holds(t, x) == [Why::NoSchedule])
-            .collect();
+        let unscheduled: Vec<&Todo> =
+            open.iter().copied().filter(|t| self.holds(t, x) == [Why::NoSchedule]).collect();
         let untried: Vec<&Todo> = unscheduled
             .iter()
             .copied()
@@ -952,14 +852,7 @@ impl Judge<'_> {
                 delivery: true,
                 selected: Some(todo.todo_id.clone()),
                 offer: Some((18, todo.todo_id.to_string())),
-                ..say(
-                    18,
-                    "run",
-                    "run",
-                    "normal_run",
-                    "eligible",
-                    "bounded_delivery",
-                )
+                ..say(18, "run", "run", "normal_run", "eligible", "bounded_delivery")
             };
         }
         // 19
@@ -976,14 +869,9 @@ impl Judge<'_> {
         if !ever && self.live_turns().iter().any(|t| t.agent.as_ref() != x) {
             return word(21, "agent_scope_wait", "agent_scope_wait");
         }
-        let first: Vec<(&Todo, Why)> = open
-            .iter()
-            .filter_map(|t| Some((*t, *self.holds(t, x).first()?)))
-            .collect();
-        if first
-            .iter()
-            .any(|(_, w)| [Why::Waits, Why::Gated, Why::OwnTurn].contains(w))
-        {
+        let first: Vec<(&Todo, Why)> =
+            open.iter().filter_map(|t| Some((*t, *self.holds(t, x).first()?))).collect();
+        if first.iter().any(|(_, w)| [Why::Waits, Why::Gated, Why::OwnTurn].contains(w)) {
             return word(21, "agent_scope_wait", "agent_scope_wait");
         }
         // 22
@@ -993,11 +881,7 @@ impl Judge<'_> {
                 Why::ClaimedByOther => Some(self.claim(t)),
                 Why::LeasedByOther => Some(self.lease_of_other(t, x).or_else(|| {
                     let turns = self.live_turns();
-                    turns
-                        .iter()
-                        .find(|u| u.todo_id.as_ref() == Some(&t.todo_id))?
-                        .agent
-                        .clone()
+                    turns.iter().find(|u| u.todo_id.as_ref() == Some(&t.todo_id))?.agent.clone()
                 })),
                 _ => None,
             })
@@ -1015,14 +899,10 @@ impl Judge<'_> {
             self.is_of(t, x) && (holds.contains(&Why::Blocked) || holds.contains(&Why::Stalled))
         });
         let tried = |rule: u8, todos: &[&Todo]| {
-            todos
-                .iter()
-                .any(|t| self.was_attempted(x, rule, t.todo_id.as_str()))
+            todos.iter().any(|t| self.was_attempted(x, rule, t.todo_id.as_str()))
         };
         let unresolved = tried(14, &ready)
-            || broken
-                .iter()
-                .any(|t| self.was_attempted(x, 16, &self.repair_cause(t, x)))
+            || broken.iter().any(|t| self.was_attempted(x, 16, &self.repair_cause(t, x)))
             || tried(18, &unscheduled)
             || obligations.iter().any(|c| self.was_attempted(x, 12, c))
             || !ever && self.was_attempted(x, 24, "plan");
@@ -1051,14 +931,7 @@ impl Judge<'_> {
                 run: true,
                 delivery: true,
                 offer: Some((24, "plan".into())),
-                ..say(
-                    24,
-                    "run",
-                    "run",
-                    "normal_run",
-                    "eligible",
-                    "bounded_delivery",
-                )
+                ..say(24, "run", "run", "normal_run", "eligible", "bounded_delivery")
             };
         }
         // 25
@@ -1070,10 +943,7 @@ impl Judge<'_> {
                     .leases
                     .values()
                     .any(|l| !l.released && l.expires_at > self.now && l.owner == *a)
-                || self
-                    .live_turns()
-                    .iter()
-                    .any(|t| t.agent.as_ref() == Some(a))
+                || self.live_turns().iter().any(|t| t.agent.as_ref() == Some(a))
         });
         Expected {
             notify: !others_busy,
@@ -1098,12 +968,5 @@ pub fn oracle(
     now: Instant,
     attempted: &[Attempted],
 ) -> Expected {
-    Judge {
-        records,
-        policy,
-        request,
-        now,
-        attempted,
-    }
-    .answer()
+    Judge { records, policy, request, now, attempted }.answer()
 }

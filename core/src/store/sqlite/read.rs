@@ -214,13 +214,15 @@ impl Db<'_> {
             .docs("SELECT doc FROM turns WHERE live = 1 AND expires_at > ?1 ORDER BY id", [now])?;
         turns.retain(|t| is_live_turn(t, query.now));
         let stalls = self.docs("SELECT doc FROM stalls ORDER BY todo, agent", [])?;
+        let attempts: Vec<crate::model::Attempt> =
+            self.docs("SELECT doc FROM attempts ORDER BY agent, rule, cause", [])?;
         let todos = if query.complete {
             self.docs("SELECT doc FROM todos WHERE lane < 2 ORDER BY ord, id", [])?
         } else {
             let special: Vec<Todo> =
                 self.docs("SELECT doc FROM todos WHERE lane = 1 ORDER BY ord, id", [])?;
             let refs: Vec<&Todo> = special.iter().collect();
-            let named = named_todos(&refs, &leases, &turns, &stalls);
+            let named = named_todos(&refs, &leases, &turns, &stalls, &attempts);
             self.representative(special, &named)?
         };
         let mut targets = BTreeMap::new();
@@ -260,7 +262,7 @@ impl Db<'_> {
             window: self.window(query, &turns)?,
             leases,
             turns,
-            attempts: self.docs("SELECT doc FROM attempts ORDER BY agent, rule, cause", [])?,
+            attempts,
             stalls,
             grants,
             seen: self.docs("SELECT doc FROM seen ORDER BY agent", [])?,
