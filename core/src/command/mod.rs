@@ -85,8 +85,9 @@ impl Scene<'_> {
 
 /// Derives a todo id nobody has had.
 pub fn mint(read: &dyn Read, commit: u64, ordinal: usize) -> Result<TodoId> {
+    let uid = read.goal_uid()?;
     for salt in 0..1_000_u32 {
-        let seed = format!("{}|{commit}|{ordinal}|{salt}", read.goal_uid());
+        let seed = format!("{uid}|{commit}|{ordinal}|{salt}");
         let id = TodoId::trusted(format!(
             "todo_{}",
             sha256_hex(seed.as_bytes()).get(..12).unwrap_or_default()

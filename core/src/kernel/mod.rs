@@ -6,6 +6,7 @@ mod import;
 mod lifecycle;
 mod report;
 mod snapshot;
+mod stores;
 mod surface;
 mod transfer;
 mod write;
@@ -37,6 +38,7 @@ pub use transfer::{ExportRequest, ImportRequest};
 
 use self::goal::Goal;
 use self::snapshot::Snapshot;
+use self::stores::Stores;
 use self::write::Call;
 
 /// Where time comes from.
@@ -73,6 +75,7 @@ impl KernelOptions {
 pub struct Kernel {
     options: KernelOptions,
     route: Route,
+    stores: Stores,
 }
 
 impl Kernel {
@@ -81,7 +84,7 @@ impl Kernel {
     /// Errors: [`ErrorCode::RegistryAmbiguous`].
     pub fn open(options: KernelOptions) -> Result<Self> {
         let route = options.route.registry()?;
-        Ok(Self { options, route })
+        Ok(Self { options, route, stores: Stores::default() })
     }
 
     /// Calls an operation by name with a JSON object; `goal_id` and `effect_id` stand

@@ -8,14 +8,14 @@ use crate::admission::view::{View, ViewQuery};
 use crate::error::{Error, ErrorCode, Result};
 use crate::model::{AgentId, Finding, GoalUid, Todo};
 use crate::state_file::Adoption;
-use crate::store::{MemoryStore, Read, SqliteStore, TodoFilter};
+use crate::store::{MemoryStore, Read, TodoFilter};
 
 /// Largest state file that is read.
 pub(super) const MAX_STATE_FILE: u64 = 256 * 1024 * 1024;
 
 /// A goal as it is now.
-pub(super) struct Snapshot {
-    store: Box<dyn Read>,
+pub(super) struct Snapshot<'k> {
+    store: Box<dyn Read + 'k>,
     adoption: Adoption,
     old: Vec<Todo>,
     health: Vec<Finding>,
@@ -32,9 +32,9 @@ pub(super) fn unhealthy(error: &Error) -> View {
     View { health: vec![health_of(error)], ..View::default() }
 }
 
-impl Snapshot {
+impl<'k> Snapshot<'k> {
     /// Looks at `goal`; hand edits count as made by `editor`.
-    pub fn take(kernel: &Kernel, goal: &Goal, editor: Option<&AgentId>) -> Result<Self> {
+    pub fn take(kernel: &'k Kernel, goal: &Goal, editor: Option<&AgentId>) -> Result<Self> {
         match (&goal.policy.goal_uid, goal.has_store) {
             (Some(uid), true) => Self::of_store(kernel, goal, uid, editor),
             _ => Self::in_place(goal),
@@ -42,12 +42,12 @@ impl Snapshot {
     }
 
     fn of_store(
-        kernel: &Kernel,
+        kernel: &'k Kernel,
         goal: &Goal,
         uid: &GoalUid,
         editor: Option<&AgentId>,
     ) -> Result<Self> {
-        let store = SqliteStore::open_read_only(&goal.store_path(uid), uid, kernel.sqlite())?;
+        let store = kernel.stores.reader(&goal.store_path(uid), uid, kernel.sqlite())?;
         let mut snapshot = Self {
             store: Box::new(store),
             adoption: Adoption::default(),
@@ -67,7 +67,7 @@ impl Snapshot {
 
     fn edits(
         &mut self,
-        kernel: &Kernel,
+        kernel: &'k Kernel,
         goal: &Goal,
         uid: &GoalUid,
         editor: Option<&AgentId>,

@@ -1,6 +1,7 @@
 //! The state file on disk: is it what was last written, an earlier projection, or
 //! edited; and writing the next projection (contract.md 4).
 
+use std::collections::HashMap;
 use std::fs::File;
 use std::io::Read as _;
 use std::path::Path;
@@ -143,12 +144,52 @@ pub(super) const DONE_SHOWN: usize = 20;
 /// The projection of the store onto `template`.
 pub(super) fn project(store: &dyn Read, template: &Document, now: Instant) -> Result<Vec<u8>> {
     let shown = store.shown_todos(DONE_SHOWN)?;
-    let refs: Vec<&Todo> = shown.iter().collect();
-    let unchanged = render(template, &refs, None);
+    Ok(draw(template, &shown.iter().collect::<Vec<_>>(), now))
+}
+
+/// Renders; the front matter's instant moves only when something else does.
+fn draw(template: &Document, shown: &[&Todo], now: Instant) -> Vec<u8> {
+    let unchanged = render(template, shown, None);
     if unchanged == template.to_bytes() {
-        return Ok(unchanged);
+        return unchanged;
     }
-    Ok(render(template, &refs, Some(now)))
+    render(template, shown, Some(now))
+}
+
+/// The projection after `puts`, when `template` is the last projection, byte for byte:
+/// what did not change is taken from the template instead of being read again.
+pub(super) fn project_changes(
+    store: &dyn Read,
+    template: &Document,
+    puts: &[&Todo],
+    now: Instant,
+) -> Result<Vec<u8>> {
+    let closed = store.shown_closed(DONE_SHOWN)?;
+    let mut known: HashMap<&TodoId, (i64, &Todo)> =
+        template.todos().iter().map(|p| (&p.todo.todo_id, (p.todo.order, &p.todo))).collect();
+    let mut changed: Vec<Todo> = Vec::with_capacity(puts.len());
+    for put in puts {
+        let mut put = (*put).clone();
+        // A todo that stands in the file keeps its place there.
+        if let Some((order, _)) = known.remove(&put.todo_id) {
+            put.order = order;
+        }
+        changed.retain(|c| c.todo_id != put.todo_id);
+        changed.push(put);
+    }
+    for id in &closed {
+        if !known.contains_key(id) && !changed.iter().any(|c| c.todo_id == *id) {
+            changed.extend(store.todo(id)?);
+        }
+    }
+    let is_shown = |t: &&Todo| t.is_open() || closed.contains(&t.todo_id);
+    let shown: Vec<&Todo> =
+        known.into_values().map(|(_, t)| t).chain(&changed).filter(is_shown).collect();
+    Ok(if puts.is_empty() {
+        draw(template, &shown, now)
+    } else {
+        render(template, &shown, Some(now))
+    })
 }
 
 /// Writes a projection: first what will have been written, then the state file. The

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use super::goal::Goal;
 use super::import::{self, random_hex};
 use super::snapshot::Snapshot;
+use super::stores::Lent;
 use super::surface::{self, Surface};
 use super::{Kernel, admission_request, receipt, snapshot, to_json};
 use crate::admission::packet::answer;
@@ -15,12 +16,13 @@ use crate::command::{Effect, Scene, mint};
 use crate::error::{Error, ErrorCode, Result};
 use crate::file::{FileLock, sha256_hex};
 use crate::model::{
-    AgentId, AttemptState, CommitRecord, EffectId, GoalUid, Instant, JournalRow, TodoId, TurnId,
+    AgentId, AttemptState, CommitRecord, EffectId, GoalUid, Instant, JournalRow, Todo, TodoId,
+    TurnId,
 };
 use crate::operation::Addressed;
 use crate::registry::{Registry, entry_digest};
 use crate::state_file::Document;
-use crate::store::{Change, Read, SqliteStore, Store, Transaction, WritersTurn};
+use crate::store::{Change, Read, Store, Transaction, WritersTurn};
 
 /// Times that edits made while a projection was being written are taken in before the
 /// rest is left to the next write.
@@ -83,16 +85,16 @@ impl<'a> Call<'a> {
 }
 
 /// A goal whose store is open to write.
-struct Open {
+struct Open<'k> {
     goal: Goal,
     uid: GoalUid,
-    store: SqliteStore,
+    store: Lent<'k>,
 }
 
 impl Kernel {
-    fn open_to_write(&self, name: Option<&str>) -> Result<Open> {
+    fn open_to_write(&self, name: Option<&str>) -> Result<Open<'_>> {
         let (goal, uid) = self.with_store(self.goal(name)?)?;
-        let store = SqliteStore::open(&goal.store_path(&uid), &uid, self.sqlite())?;
+        let store = self.stores.writer(&goal.store_path(&uid), &uid, self.sqlite())?;
         Ok(Open { goal, uid, store })
     }
 
@@ -105,7 +107,7 @@ impl Kernel {
         let mut open = self.open_to_write(call.goal)?;
         let effect_id = call.effect()?;
         let Open { goal, uid, store } = &mut open;
-        let mut tx = store.begin(call.verb)?;
+        let mut tx = store.store()?.begin(call.verb)?;
         recover(goal, tx.as_mut())?;
         if let Some(done) = tx.commit_of(&effect_id)? {
             return replay(&done, &call.digest, &effect_id);
@@ -145,13 +147,8 @@ impl Kernel {
             note_standing_offer(goal, tx.as_mut(), agent, now)?;
         }
         tx.record(&self.record(call, &effect_id, commit, actor, now, &answer))?;
-        let touched = surface.adopted
-            || surface.must_write
-            || effect
-                .changes
-                .iter()
-                .any(|c| matches!(c, Change::PutTodo(_) | Change::FollowDangling));
-        self.land(goal, uid, tx, surface, touched, now)?;
+        let puts: Vec<&Todo> = effect.changes.iter().filter_map(Change::put).collect();
+        self.land(goal, uid, tx, surface, &puts, now)?;
         self.take_in_displaced(&mut open)?;
         Ok(answer)
     }
@@ -231,10 +228,10 @@ impl Kernel {
             self.goal_in(current, &goal.policy.goal_id)?
         };
         let asked = admission_request(&goal.policy, request)?;
-        let store = SqliteStore::open(&goal.store_path(&uid), &uid, self.sqlite())?;
+        let store = self.stores.writer(&goal.store_path(&uid), &uid, self.sqlite())?;
         let mut open = Open { goal, uid, store };
         let Open { goal, uid, store } = &mut open;
-        let mut tx = store.begin("turn.admit")?;
+        let mut tx = store.store()?.begin("turn.admit")?;
         recover(goal, tx.as_mut())?;
         let effect_id = EffectId::of_turn(&turn_id, "turn.admit", "");
         let digest = turn::body_digest(agent.as_ref());
@@ -276,8 +273,7 @@ impl Kernel {
             body_digest: digest,
             receipt: value.clone(),
         })?;
-        let touched = surface.adopted || surface.must_write;
-        self.land(goal, uid, tx, surface, touched, now)?;
+        self.land(goal, uid, tx, surface, &[], now)?;
         self.take_in_displaced(&mut open)?;
         Ok(value)
     }
@@ -411,11 +407,12 @@ impl Kernel {
         uid: &GoalUid,
         mut tx: Box<dyn Transaction + '_>,
         surface: SurfaceNow,
-        touched: bool,
+        puts: &[&Todo],
         now: Instant,
     ) -> Result<()> {
+        let touched = surface.adopted || surface.must_write || !puts.is_empty();
         let projection = if touched && surface.problem.is_none() && goal.state_path().is_some() {
-            self.project(goal, uid, tx.as_ref(), &surface, now)?
+            self.project(goal, uid, tx.as_ref(), &surface, puts, now)?
         } else {
             None
         };
@@ -439,6 +436,7 @@ impl Kernel {
         uid: &GoalUid,
         read: &dyn Read,
         surface: &SurfaceNow,
+        puts: &[&Todo],
         now: Instant,
     ) -> Result<Option<Projected>> {
         let on_disk = |path: &std::path::Path| {
@@ -452,16 +450,28 @@ impl Kernel {
                     None => None,
                 };
                 // What was last written is the template when the file itself is stale.
-                let base = on_disk(&goal.base_path(uid))?.filter(|b| !b.is_empty());
-                let source =
-                    if surface.clean { bytes.as_ref() } else { base.as_ref().or(bytes.as_ref()) };
+                let base = match surface.clean {
+                    true => None,
+                    false => on_disk(&goal.base_path(uid))?.filter(|b| !b.is_empty()),
+                };
+                let source = base.as_ref().or(bytes.as_ref());
                 match source {
                     Some(source) => (Document::parse(source)?, bytes),
                     None => (surface::fresh_template(goal, now)?, bytes),
                 }
             }
         };
-        let bytes = surface::project(read, &template, now)?;
+        let bytes = if surface.clean && !surface.adopted && expected.is_some() {
+            let bytes = surface::project_changes(read, &template, puts, now)?;
+            debug_assert_eq!(
+                String::from_utf8_lossy(&bytes),
+                String::from_utf8_lossy(&surface::project(read, &template, now)?),
+                "a projection of the changes equals a whole one"
+            );
+            bytes
+        } else {
+            surface::project(read, &template, now)?
+        };
         if Some(&bytes) == expected.as_ref() && surface.clean {
             return Ok(None);
         }
@@ -493,7 +503,7 @@ impl Kernel {
     }
 
     /// Takes in what a projection displaced, now or (after a crash) at the next write.
-    fn take_in_displaced(&self, open: &mut Open) -> Result<()> {
+    fn take_in_displaced(&self, open: &mut Open<'_>) -> Result<()> {
         for _ in 0..MAX_ROUNDS {
             let folder = open.goal.folder(&open.uid);
             let (edited, base) = (folder.join("displaced.md"), folder.join("displaced.base"));
@@ -509,14 +519,14 @@ impl Kernel {
                 crate::file::read_bounded(&base, snapshot::MAX_STATE_FILE, "displaced state file")?;
             let Open { goal, uid, store } = &mut *open;
             let now = self.now();
-            let mut tx = store.begin("state_file.adopt")?;
+            let mut tx = store.store()?.begin("state_file.adopt")?;
             let mut state =
                 self.adopt_edit(goal, tx.as_mut(), base_bytes.as_deref(), bytes, None, now)?;
             // Project onto what the file is now, not onto the text it displaced.
             state.template = None;
-            let touched = state.adopted;
             state.clean = true;
-            self.land(goal, uid, tx, state, touched, now)?;
+            state.must_write = false;
+            self.land(goal, uid, tx, state, &[], now)?;
             for path in [edited, base] {
                 match std::fs::remove_file(&path) {
                     Err(e) if e.kind() != std::io::ErrorKind::NotFound => {
@@ -546,8 +556,8 @@ impl Kernel {
         let index = change.registry().locate(&id)?;
         let effect_id = call.effect()?;
         let now = self.now();
-        let mut store = SqliteStore::open(&goal.store_path(&uid), &uid, self.sqlite())?;
-        let mut tx = store.begin(call.verb)?;
+        let mut store = self.stores.writer(&goal.store_path(&uid), &uid, self.sqlite())?;
+        let mut tx = store.store()?.begin(call.verb)?;
         recover_with(change.registry(), index, tx.as_mut())?;
         if let Some(done) = tx.commit_of(&effect_id)? {
             return replay(&done, &call.digest, &effect_id);
@@ -573,7 +583,7 @@ impl Kernel {
             }))?;
             drop(tx.commit()?);
             change.commit()?;
-            tx = store.begin(call.verb)?;
+            tx = store.store()?.begin(call.verb)?;
             tx.set_journal(None)?;
         }
         tx.record(&record)?;

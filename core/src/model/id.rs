@@ -129,6 +129,18 @@ impl GoalId {
 impl AgentId {
     /// Canonical agent id; `Agent A` becomes `agent-a`.
     pub fn parse(text: &str) -> Result<Self, Error> {
+        // Stored ids come by here in thousands, canonical already.
+        let is_rest = |b: &u8| {
+            b.is_ascii_lowercase()
+                || b.is_ascii_digit()
+                || matches!(b, b'_' | b'.' | b':' | b'@' | b'-')
+        };
+        if let [b'a'..=b'z', rest @ ..] = text.as_bytes()
+            && rest.len() < 80
+            && rest.iter().all(is_rest)
+        {
+            return Ok(Self(text.to_owned()));
+        }
         let folded: String = text.nfc().collect::<String>();
         let canonical = folded.split_whitespace().collect::<Vec<_>>().join("-").to_lowercase();
         let mut chars = canonical.chars();

@@ -139,8 +139,8 @@ impl Tables {
 }
 
 impl Read for Tables {
-    fn goal_uid(&self) -> GoalUid {
-        self.uid.clone()
+    fn goal_uid(&self) -> Result<GoalUid> {
+        Ok(self.uid.clone())
     }
 
     fn last_commit(&self) -> Result<u64> {
@@ -163,16 +163,26 @@ impl Read for Tables {
     }
 
     fn shown_todos(&self, done: usize) -> Result<Vec<Todo>> {
+        let closed = self.shown_closed(done)?;
+        let mut shown: Vec<Todo> = self
+            .records
+            .todos
+            .values()
+            .filter(|t| t.is_open() || closed.contains(&t.todo_id))
+            .cloned()
+            .collect();
+        shown.sort_by(|a, b| (a.order, &a.todo_id).cmp(&(b.order, &b.todo_id)));
+        Ok(shown)
+    }
+
+    fn shown_closed(&self, done: usize) -> Result<Vec<TodoId>> {
         let mut closed: Vec<&Todo> =
             self.records.todos.values().filter(|t| !t.is_open() && !t.archived).collect();
         closed.sort_by(|a, b| {
             (b.completed_at, b.order, &b.todo_id).cmp(&(a.completed_at, a.order, &a.todo_id))
         });
         closed.truncate(done);
-        let mut shown: Vec<Todo> =
-            self.records.todos.values().filter(|t| t.is_open()).chain(closed).cloned().collect();
-        shown.sort_by(|a, b| (a.order, &a.todo_id).cmp(&(b.order, &b.todo_id)));
-        Ok(shown)
+        Ok(closed.into_iter().map(|t| t.todo_id.clone()).collect())
     }
 
     fn open_todo_by_text(&self, role: Role, text: &str) -> Result<Option<Todo>> {
@@ -335,12 +345,15 @@ struct MemoryTransaction<'a> {
 macro_rules! forward_reads {
     ($ty:ty, $($field:tt)+) => {
         impl Read for $ty {
-            fn goal_uid(&self) -> GoalUid { self.$($field)+.goal_uid() }
+            fn goal_uid(&self) -> Result<GoalUid> { self.$($field)+.goal_uid() }
             fn last_commit(&self) -> Result<u64> { self.$($field)+.last_commit() }
             fn view(&self, query: &ViewQuery) -> Result<View> { self.$($field)+.view(query) }
             fn todo(&self, id: &TodoId) -> Result<Option<Todo>> { self.$($field)+.todo(id) }
             fn todos(&self, filter: &TodoFilter) -> Result<Vec<Todo>> { self.$($field)+.todos(filter) }
             fn shown_todos(&self, done: usize) -> Result<Vec<Todo>> { self.$($field)+.shown_todos(done) }
+            fn shown_closed(&self, done: usize) -> Result<Vec<TodoId>> {
+                self.$($field)+.shown_closed(done)
+            }
             fn open_todo_by_text(&self, role: Role, text: &str) -> Result<Option<Todo>> {
                 self.$($field)+.open_todo_by_text(role, text)
             }
@@ -370,7 +383,7 @@ macro_rules! forward_reads {
         }
     };
 }
-pub(super) use forward_reads;
+pub(crate) use forward_reads;
 
 forward_reads!(MemoryStore, tables);
 forward_reads!(MemoryTransaction<'_>, work);

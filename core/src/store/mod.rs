@@ -70,6 +70,16 @@ pub enum Change {
     SetLegacy(LegacyWitness),
 }
 
+impl Change {
+    /// The todo that this change stores, if it stores one.
+    pub fn put(&self) -> Option<&Todo> {
+        match self {
+            Self::PutTodo(todo) => Some(todo),
+            _ => None,
+        }
+    }
+}
+
 /// Which todos to list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TodoFilter {
@@ -93,7 +103,7 @@ impl TodoFilter {
 /// What can be asked of a store, inside a transaction and outside one.
 pub trait Read {
     /// Whose records these are.
-    fn goal_uid(&self) -> GoalUid;
+    fn goal_uid(&self) -> Result<GoalUid>;
     /// Number of the last commit; 0 before the first.
     fn last_commit(&self) -> Result<u64>;
     /// What a decision looks at.
@@ -105,6 +115,8 @@ pub trait Read {
     /// What the state file shows: every open todo and the last `done` closed ones that
     /// are not archived, in (position, id) order.
     fn shown_todos(&self, done: usize) -> Result<Vec<Todo>>;
+    /// Ids of the closed todos among [`Read::shown_todos`], in any order.
+    fn shown_closed(&self, done: usize) -> Result<Vec<TodoId>>;
     /// An unfinished todo of that role with exactly that text.
     fn open_todo_by_text(&self, role: Role, text: &str) -> Result<Option<Todo>>;
     /// The highest position in use.

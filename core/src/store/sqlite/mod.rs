@@ -87,7 +87,22 @@ pub struct SqliteStore {
     conn: Connection,
     uid: GoalUid,
     path: PathBuf,
+    identity: Option<(u64, u64)>,
     options: SqliteOptions,
+}
+
+/// Which file lies at a path: device and inode, where the system has them.
+fn identity(path: &Path) -> Option<(u64, u64)> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt as _;
+        std::fs::metadata(path).ok().map(|m| (m.dev(), m.ino()))
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = path;
+        None
+    }
 }
 
 /// Turns a SQLite error into the code that fits.
@@ -175,8 +190,13 @@ impl SqliteStore {
             [uid.as_str()],
         )
         .map_err(sql_error)?;
-        let mut store =
-            Self { conn, uid: uid.clone(), path: draft.to_path_buf(), options: options.clone() };
+        let mut store = Self {
+            conn,
+            uid: uid.clone(),
+            path: draft.to_path_buf(),
+            identity: None,
+            options: options.clone(),
+        };
         let mut transaction = Box::new(store.begin_unqueued()?);
         fill(transaction.as_mut())?;
         transaction.commit()?;
@@ -213,7 +233,8 @@ impl SqliteStore {
         if stored != uid.as_str() {
             return Err(Error::new(ErrorCode::StoreForeign, "store").detail(path.display()));
         }
-        Ok(Self { conn, uid: uid.clone(), path: path.to_path_buf(), options })
+        let identity = identity(path);
+        Ok(Self { conn, uid: uid.clone(), path: path.to_path_buf(), identity, options })
     }
 
     fn version(&self) -> Result<u32> {
@@ -258,6 +279,12 @@ impl SqliteStore {
 
     fn begin_unqueued(&mut self) -> Result<write::SqliteTransaction<'_>> {
         write::SqliteTransaction::begin(&mut self.conn, &self.uid, None)
+    }
+
+    /// Whether the file that is open still lies at its path. Where the system cannot tell,
+    /// the answer is no.
+    pub fn is_current(&self) -> bool {
+        self.identity.is_some() && self.identity == identity(&self.path)
     }
 
     /// A number that changes whenever another connection commits: what a long-lived

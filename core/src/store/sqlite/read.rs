@@ -283,8 +283,8 @@ impl Db<'_> {
 }
 
 impl Read for Db<'_> {
-    fn goal_uid(&self) -> GoalUid {
-        self.uid.clone()
+    fn goal_uid(&self) -> Result<GoalUid> {
+        Ok(self.uid.clone())
     }
 
     fn last_commit(&self) -> Result<u64> {
@@ -316,6 +316,19 @@ impl Read for Db<'_> {
             shown.sort_by(|a, b| (a.order, &a.todo_id).cmp(&(b.order, &b.todo_id)));
             Ok(shown)
         })
+    }
+
+    fn shown_closed(&self, done: usize) -> Result<Vec<TodoId>> {
+        let mut statement = self
+            .conn
+            .prepare_cached(
+                "SELECT id FROM todos WHERE lane = 2 AND archived = 0 ORDER BY completed_at DESC, ord DESC, id DESC LIMIT ?1",
+            )
+            .map_err(sql_error)?;
+        let rows = statement
+            .query_map([i64::try_from(done).unwrap_or(i64::MAX)], |r| r.get::<_, String>(0))
+            .map_err(sql_error)?;
+        rows.map(|id| id.map(TodoId::trusted).map_err(sql_error)).collect()
     }
 
     fn open_todo_by_text(&self, role: Role, text: &str) -> Result<Option<Todo>> {

@@ -1,0 +1,109 @@
+//! Costs in process: a decision on unchanged and on changed state, a commit against a
+//! bare SQLite commit, and a projection by itself.
+
+use std::path::Path;
+use std::time::Instant as Watch;
+
+use loopx_core::command::refresh::RefreshStateRequest;
+use loopx_core::command::todo::{TodoListRequest, TodoUpdateRequest};
+use loopx_core::command::turn::ShouldRunRequest;
+use loopx_core::model::GoalUid;
+use loopx_core::operation::Addressed;
+use nix::sys::resource::{UsageWho, getrusage};
+use rusqlite::Connection;
+use serde_json::{Value, json};
+
+use crate::fill;
+
+fn cpu_us() -> f64 {
+    let usage = getrusage(UsageWho::RUSAGE_SELF).unwrap();
+    let us = |t: nix::sys::time::TimeVal| t.tv_sec() as f64 * 1e6 + t.tv_usec() as f64;
+    us(usage.user_time()) + us(usage.system_time())
+}
+
+pub fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}
+
+/// Wall (median) and CPU (mean) in microseconds of `runs` calls.
+fn cost(runs: usize, mut call: impl FnMut()) -> (f64, f64) {
+    call();
+    let before = cpu_us();
+    let walls: Vec<f64> = (0..runs)
+        .map(|_| {
+            let watch = Watch::now();
+            call();
+            watch.elapsed().as_secs_f64() * 1e6
+        })
+        .collect();
+    let cpu = (cpu_us() - before) / runs as f64;
+    (median(walls), cpu)
+}
+
+pub fn measure(folder: &Path) -> Value {
+    let kernel = fill::kernel(folder);
+    let at = Addressed::to("bench");
+    let shown = kernel.goal_show(&at).unwrap();
+    let uid = GoalUid::trusted(shown["goal_uid"].as_str().unwrap());
+    let agent = || Some("agent-a".to_owned());
+    let ask = ShouldRunRequest { agent_id: agent(), ..ShouldRunRequest::default() };
+    let decision = cost(300, || {
+        assert_eq!(kernel.should_run(&at, &ask)["ok"], true);
+    });
+    let bare = bare_commit(folder, &uid);
+    let note = RefreshStateRequest { agent_id: agent(), ..RefreshStateRequest::default() };
+    let write = cost(200, || {
+        kernel.refresh_state(&at, &note).unwrap();
+    });
+    // The same with a changed todo: what is more is the projection of the state file.
+    let one = TodoListRequest { limit: Some(1), ..TodoListRequest::default() };
+    let listed = kernel.todo_list(&at, &one).unwrap();
+    let todo_id = listed["todos"][0]["todo_id"].as_str().unwrap().to_owned();
+    let mut turn = 0;
+    let shown_write = cost(100, || {
+        turn += 1;
+        let change = TodoUpdateRequest {
+            todo_id: todo_id.clone(),
+            agent_id: agent(),
+            text: Some(format!("[P1] Changed {turn} times")),
+            ..TodoUpdateRequest::default()
+        };
+        kernel.todo_update(&at, &change).unwrap();
+    });
+    let surface = folder.join(".loopx/goals/bench/ACTIVE_GOAL_STATE.md");
+    let pair = |(wall, cpu): (f64, f64)| json!({"wall_us": wall, "cpu_us": cpu});
+    json!({
+        "decision_in_process": pair(decision),
+        "bare_sqlite_commit": pair(bare),
+        "committed_write": pair(write),
+        "write_cpu_over_bare_us": write.1 - bare.1,
+        "write_with_projection": pair(shown_write),
+        "projection_wall_us": shown_write.0 - write.0,
+        "projection_cpu_us": shown_write.1 - write.1,
+        "state_file_bytes": std::fs::metadata(surface).unwrap().len(),
+    })
+}
+
+/// The bare commit: the same two rows into a copy of the same store, nothing around it.
+fn bare_commit(folder: &Path, uid: &GoalUid) -> (f64, f64) {
+    let path = folder.join("bare.db");
+    std::fs::copy(folder.join(".loopx/goals").join(uid.as_str()).join("goal.db"), &path).unwrap();
+    let conn = Connection::open(&path).unwrap();
+    conn.execute_batch("PRAGMA journal_mode=TRUNCATE; PRAGMA synchronous=FULL").unwrap();
+    let body = "x".repeat(400);
+    let mut n = 1_000_000_i64;
+    cost(200, || {
+        n += 1;
+        conn.execute_batch("BEGIN IMMEDIATE").unwrap();
+        conn.prepare_cached("INSERT INTO outcomes(id, agent, todo, delivered, spent, doc) VALUES (?1, 'agent-a', '', 0, 0, ?2)")
+            .unwrap()
+            .execute((n, &body))
+            .unwrap();
+        conn.prepare_cached("INSERT INTO commits(n, effect, doc) VALUES (?1, ?2, ?3)")
+            .unwrap()
+            .execute((n, format!("once|{:032x}", n * 7919), &body))
+            .unwrap();
+        conn.execute_batch("COMMIT").unwrap();
+    })
+}
