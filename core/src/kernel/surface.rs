@@ -142,16 +142,24 @@ pub(super) fn compare(
 pub(super) const DONE_SHOWN: usize = 20;
 
 /// The projection of the store onto `template`.
-pub(super) fn project(store: &dyn Read, template: &Document, now: Instant) -> Result<Vec<u8>> {
+pub(super) fn project(
+    store: &dyn Read,
+    template: &Document,
+    changed: bool,
+    now: Instant,
+) -> Result<Vec<u8>> {
     let shown = store.shown_todos(DONE_SHOWN)?;
-    Ok(draw(template, &shown.iter().collect::<Vec<_>>(), now))
+    Ok(draw(template, &shown.iter().collect::<Vec<_>>(), changed, now))
 }
 
-/// Renders; the front matter's instant moves only when something else does.
-fn draw(template: &Document, shown: &[&Todo], now: Instant) -> Vec<u8> {
-    let unchanged = render(template, shown, None);
-    if unchanged == template.to_bytes() {
-        return unchanged;
+/// Renders. Unless a command changed a todo, the front matter's instant moves only when
+/// something else does.
+fn draw(template: &Document, shown: &[&Todo], changed: bool, now: Instant) -> Vec<u8> {
+    if !changed {
+        let same = render(template, shown, None);
+        if same == template.to_bytes() {
+            return same;
+        }
     }
     render(template, shown, Some(now))
 }
@@ -185,11 +193,7 @@ pub(super) fn project_changes(
     let is_shown = |t: &&Todo| t.is_open() || closed.contains(&t.todo_id);
     let shown: Vec<&Todo> =
         known.into_values().map(|(_, t)| t).chain(&changed).filter(is_shown).collect();
-    Ok(if puts.is_empty() {
-        draw(template, &shown, now)
-    } else {
-        render(template, &shown, Some(now))
-    })
+    Ok(draw(template, &shown, !puts.is_empty(), now))
 }
 
 /// Writes a projection: first what will have been written, then the state file. The

@@ -465,12 +465,12 @@ impl Kernel {
             let bytes = surface::project_changes(read, &template, puts, now)?;
             debug_assert_eq!(
                 String::from_utf8_lossy(&bytes),
-                String::from_utf8_lossy(&surface::project(read, &template, now)?),
+                String::from_utf8_lossy(&surface::project(read, &template, !puts.is_empty(), now)?),
                 "a projection of the changes equals a whole one"
             );
             bytes
         } else {
-            surface::project(read, &template, now)?
+            surface::project(read, &template, !puts.is_empty(), now)?
         };
         if Some(&bytes) == expected.as_ref() && surface.clean {
             return Ok(None);

@@ -5,6 +5,7 @@
 //! `<target>/bench`. What is measured is the process as a host starts it: fork,
 //! exec, the work, and the wait.
 
+mod goals;
 mod measure;
 mod report;
 
@@ -85,10 +86,11 @@ pub fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
         }
     };
     let runs = usize::from(arguments.runs);
-    let cases = if arguments.argv.is_empty() {
-        cases(workspace, runs)
-    } else {
-        vec![custom(arguments, runs)]
+    let own = arguments.argv.is_empty();
+    let goals = if own { Some(goals::prepare(workspace)?) } else { None };
+    let cases = match &goals {
+        Some(goals) => cases(workspace, goals, runs),
+        None => vec![custom(arguments, runs)],
     };
     let mut rows = Vec::new();
     for case in cases {
@@ -97,20 +99,24 @@ pub fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
         rows.push((case, figures));
     }
     print!("{}", report::table(&rows));
+    if let Some(goals) = &goals {
+        println!("\n{}", goals.report(&binary)?);
+    }
     Ok(())
 }
 
 /// The project's cases.
-fn cases(workspace: &Workspace, runs: usize) -> Vec<Case> {
+fn cases(workspace: &Workspace, goals: &goals::Goals, runs: usize) -> Vec<Case> {
     // What starting and ending the process costs: the floor under every other figure.
-    vec![Case {
+    let floor = Case {
         name: "version".into(),
         argv: vec!["--version".into()],
         env: Vec::new(),
         cwd: workspace.root.clone(),
         runs,
         exit_code: 0,
-    }]
+    };
+    std::iter::once(floor).chain(goals.decisions(runs)).collect()
 }
 
 /// The command line given by hand. It keeps the environment, as it would at a prompt.
