@@ -1,11 +1,45 @@
 //! `loopx agent ...`
 
+use clap::{Args, Subcommand};
 use loopx_core::Result;
 use loopx_core::kernel::{AgentListRequest, AgentRegisterRequest, Kernel};
 use serde_json::{Value, json};
 
 use super::{at, write_at};
-use crate::args::{Agent, AgentRegister, RegisterAgent};
+use crate::args::{At, WriteAt};
+
+/// `agent ...`
+#[derive(Debug, Subcommand)]
+pub enum Agent {
+    /// Add agents to a goal's roster
+    #[command(after_help = "Example:\n  loopx agent register --goal-id demo --agent-id agent-a")]
+    Register(AgentRegister),
+    /// List a goal's agents
+    List(At),
+}
+
+/// `agent register`
+#[derive(Debug, Args)]
+pub struct AgentRegister {
+    #[command(flatten)]
+    pub at: WriteAt,
+    /// Who (repeat, or separate by commas)
+    #[arg(long = "agent-id", value_name = "AGENT", required = true)]
+    pub agents: Vec<String>,
+    /// Refuse agents that are registered already
+    #[arg(long)]
+    pub require_new: bool,
+}
+
+/// `register-agent`
+#[derive(Debug, Args)]
+pub struct RegisterAgent {
+    #[command(flatten)]
+    pub register: AgentRegister,
+    /// Act
+    #[arg(long)]
+    pub execute: bool,
+}
 
 pub fn run(kernel: &Kernel, command: &Agent) -> Result<Value> {
     match command {

@@ -1,11 +1,95 @@
 //! `loopx goal ...`
 
+use clap::{Args, Subcommand, ValueEnum};
 use loopx_core::Result;
 use loopx_core::kernel::{GoalCreateRequest, GoalStopRequest, Kernel};
 use serde_json::{Value, json};
 
 use super::{at, write_at};
-use crate::args::{Goal, GoalCreate, GoalLifecycle, GoalStop, LifecycleArg};
+use crate::args::{At, WriteAt};
+
+/// `goal ...`
+#[derive(Debug, Subcommand)]
+pub enum Goal {
+    /// Create a goal in this project
+    #[command(
+        after_help = "Example:\n  loopx goal create --goal-id demo --objective \"Ship the demo\" --agent-id agent-a"
+    )]
+    Create(GoalCreate),
+    /// Stop a goal: nothing of it starts any more
+    Stop(GoalStop),
+    /// Resume a stopped goal
+    Resume(WriteAt),
+    /// List goals
+    List,
+    /// Show one goal
+    Show(At),
+    /// Take in what the earlier tool wrote after the import
+    AdoptLegacy(WriteAt),
+}
+
+/// `goal create`
+#[derive(Debug, Args)]
+pub struct GoalCreate {
+    #[command(flatten)]
+    pub at: WriteAt,
+    /// What the goal is for
+    #[arg(long)]
+    pub objective: Option<String>,
+    /// First agents (repeat, or separate by commas)
+    #[arg(long = "agent-id", value_name = "AGENT", value_delimiter = ',')]
+    pub agents: Vec<String>,
+    /// State file, relative to the project
+    #[arg(long, value_name = "FILE")]
+    pub state_file: Option<String>,
+    /// Path glob that agents may write (repeat)
+    #[arg(long = "write-scope", value_name = "GLOB")]
+    pub write_scope: Vec<String>,
+    /// Share of the window, 0 to 1
+    #[arg(long)]
+    pub compute: Option<f64>,
+    /// Window in hours
+    #[arg(long)]
+    pub window_hours: Option<u32>,
+    /// Slot in minutes
+    #[arg(long)]
+    pub slot_minutes: Option<u32>,
+    /// Slots in the window
+    #[arg(long)]
+    pub allowed_slots: Option<u64>,
+}
+
+/// `goal stop`
+#[derive(Debug, Args)]
+pub struct GoalStop {
+    #[command(flatten)]
+    pub at: WriteAt,
+    /// Why
+    #[arg(long)]
+    pub reason: Option<String>,
+}
+
+/// What to do to a goal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum LifecycleArg {
+    /// Nothing of it starts.
+    Stop,
+    /// It goes on.
+    Resume,
+}
+
+/// `goal-lifecycle`
+#[derive(Debug, Args)]
+pub struct GoalLifecycle {
+    #[command(flatten)]
+    pub stop: GoalStop,
+    /// What to do
+    #[arg(long, value_enum)]
+    pub operation: LifecycleArg,
+    /// Act
+    #[arg(long)]
+    pub execute: bool,
+}
 
 pub fn run(kernel: &Kernel, command: &Goal) -> Result<Value> {
     match command {

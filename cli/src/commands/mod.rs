@@ -1,18 +1,19 @@
 //! Command lines to requests, one file per command family.
 
-mod agent;
-mod goal;
-mod quota;
-mod refresh;
-mod todo;
-mod transfer;
+pub mod agent;
+pub mod goal;
+pub mod quota;
+pub mod refresh;
+pub mod todo;
+pub mod transfer;
 
 use loopx_core::kernel::Kernel;
 use loopx_core::operation::Addressed;
 use loopx_core::{Error, ErrorCode, Result};
 use serde_json::Value;
 
-use crate::args::{At, Cli, Command, RoleArg, WriteAt};
+use self::todo::RoleArg;
+use crate::args::{At, Cli, Command, WriteAt};
 
 /// Runs the command.
 pub fn run(kernel: &Kernel, cli: &Cli) -> Result<Value> {

@@ -1,5 +1,6 @@
 //! `loopx quota ...`
 
+use clap::{Args, Subcommand};
 use loopx_core::Result;
 use loopx_core::admission::Detail;
 use loopx_core::command::quota::SpendSlotRequest;
@@ -9,8 +10,108 @@ use loopx_core::schedule::ExecutionContext;
 use serde_json::Value;
 
 use super::{at, write_at};
-use crate::args::{HostArgs, Quota, ShouldRun, SpendSlot};
+use crate::args::{At, WriteAt};
 use crate::worktree;
+
+/// `quota ...`
+#[derive(Debug, Subcommand)]
+pub enum Quota {
+    /// May this agent run, on what, and when to look again
+    #[command(
+        after_help = "Example:\n  loopx quota should-run --goal-id demo --agent-id agent-a\n\nExit status 0 means that an answer was reached, also when it is \"do not run\"."
+    )]
+    ShouldRun(Box<ShouldRun>),
+    /// Show the windows of one goal or of all
+    #[command(after_help = "Example:\n  loopx quota status")]
+    Status(At),
+    /// Spend slots for a delivered outcome (a preview without --execute)
+    #[command(
+        after_help = "Example:\n  loopx quota spend-slot --goal-id demo --agent-id agent-a --todo-id todo_1a2b3c --execute"
+    )]
+    SpendSlot(SpendSlot),
+}
+
+/// `quota should-run`
+#[derive(Debug, Args)]
+pub struct ShouldRun {
+    #[command(flatten)]
+    pub at: At,
+    /// Who asks
+    #[arg(long, value_name = "AGENT")]
+    pub agent_id: Option<String>,
+    /// Capability that the agent has beside shell and file access (repeat)
+    #[arg(long = "available-capability", value_name = "NAME")]
+    pub available_capabilities: Vec<String>,
+    /// Bind the answer to this turn: the write `turn admit`
+    #[arg(long, value_name = "TURN")]
+    pub turn_instance_id: Option<String>,
+    /// Add a section (repeat)
+    #[arg(long, value_name = "SECTION", value_parser = details())]
+    pub include_detail: Vec<String>,
+    /// The agent works in a worktree of its own [default: found from the working directory]
+    #[arg(long)]
+    pub independent_worktree: bool,
+    #[command(flatten)]
+    pub host: HostArgs,
+}
+
+fn details() -> clap::builder::PossibleValuesParser {
+    clap::builder::PossibleValuesParser::new(Detail::NAMES.map(|(name, _)| name))
+}
+
+/// Who wakes the agent, in the earlier tool's words.
+#[derive(Clone, Debug, Default, Args)]
+pub struct HostArgs {
+    /// Runtime profile of the host
+    #[arg(long, value_name = "PROFILE", value_parser = profiles(), conflicts_with_all = ["codex_app", "host_surface", "scheduler_owner", "execution_mode"])]
+    pub runtime_profile: Option<String>,
+    /// Same as --runtime-profile codex_app_heartbeat
+    #[arg(short = 'A', long, conflicts_with_all = ["host_surface", "scheduler_owner", "execution_mode"])]
+    pub codex_app: bool,
+    /// Host surface
+    #[arg(short = 'H', long, value_name = "SURFACE", requires_all = ["scheduler_owner", "execution_mode"])]
+    pub host_surface: Option<String>,
+    /// Who owns the schedule
+    #[arg(short = 'O', long, value_name = "OWNER", requires = "host_surface")]
+    pub scheduler_owner: Option<String>,
+    /// How the host runs
+    #[arg(short = 'M', long, value_name = "MODE", requires = "host_surface")]
+    pub execution_mode: Option<String>,
+}
+
+fn profiles() -> clap::builder::PossibleValuesParser {
+    clap::builder::PossibleValuesParser::new(
+        loopx_core::schedule::context::PROFILES.iter().map(|p| p.name),
+    )
+}
+
+/// `quota spend-slot`
+#[derive(Debug, Args)]
+pub struct SpendSlot {
+    #[command(flatten)]
+    pub at: WriteAt,
+    /// Who spends
+    #[arg(long, value_name = "AGENT")]
+    pub agent_id: Option<String>,
+    /// For which todo
+    #[arg(long, value_name = "TODO")]
+    pub todo_id: Option<String>,
+    /// How many
+    #[arg(long, default_value_t = 1, allow_negative_numbers = true)]
+    pub slots: i64,
+    /// heartbeat, controller, adapter or visible-goal
+    #[arg(long, default_value = "heartbeat", value_parser = loopx_core::command::quota::SOURCES)]
+    pub source: String,
+    /// The turn
+    #[arg(long, value_name = "TURN")]
+    pub turn_instance_id: Option<String>,
+    /// Act
+    #[arg(long, conflicts_with = "dry_run")]
+    pub execute: bool,
+    /// Only show (the default)
+    #[arg(long)]
+    pub dry_run: bool,
+}
 
 pub fn run(kernel: &Kernel, command: &Quota) -> Result<Value> {
     match command {

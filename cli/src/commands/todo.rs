@@ -1,5 +1,6 @@
 //! `loopx todo ...`
 
+use clap::{Args, Subcommand, ValueEnum};
 use loopx_core::command::todo::{
     TodoAddRequest, TodoClaimRequest, TodoListRequest, TodoUpdateRequest,
 };
@@ -11,7 +12,288 @@ use loopx_core::{Error, ErrorCode, Result};
 use serde_json::Value;
 
 use super::{at, role, word, write_at};
-use crate::args::{FieldArgs, Todo, TodoAdd, TodoClaim, TodoComplete, TodoList, TodoUpdate};
+use crate::args::{At, WriteAt};
+
+/// Whose list.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum RoleArg {
+    /// A person's.
+    User,
+    /// The agents'.
+    Agent,
+}
+
+/// `todo ...`
+#[derive(Debug, Subcommand)]
+pub enum Todo {
+    /// Add a todo
+    #[command(
+        after_help = "Example:\n  loopx todo add --goal-id demo --role agent --text \"[P1] Write the parser\""
+    )]
+    Add(Box<TodoAdd>),
+    /// List todos
+    #[command(after_help = "Example:\n  loopx todo list --goal-id demo --status open")]
+    List(TodoList),
+    /// Claim a todo for one agent
+    #[command(
+        after_help = "Example:\n  loopx todo claim --goal-id demo --todo-id todo_1a2b3c --claimed-by agent-a"
+    )]
+    Claim(TodoClaim),
+    /// Change a todo
+    #[command(
+        after_help = "Example:\n  loopx todo update --goal-id demo --todo-id todo_1a2b3c --status blocked --reason \"no access\""
+    )]
+    Update(Box<TodoUpdate>),
+    /// Finish a todo, or decide a gate
+    #[command(
+        after_help = "Example:\n  loopx todo complete --goal-id demo --todo-id todo_1a2b3c --evidence \"tests pass\" --no-follow-up"
+    )]
+    Complete(Box<TodoComplete>),
+}
+
+/// Fields of a todo.
+#[derive(Clone, Debug, Default, Args)]
+pub struct FieldArgs {
+    /// Remark
+    #[arg(long)]
+    pub note: Option<String>,
+    /// Why it is blocked
+    #[arg(long)]
+    pub reason: Option<String>,
+    /// advancement_task, continuous_monitor, user_gate, user_action or blocker
+    #[arg(long, value_name = "CLASS", value_parser = classes())]
+    pub task_class: Option<String>,
+    /// Kind of work, such as implement or docs
+    #[arg(long, value_name = "WORD")]
+    pub action_kind: Option<String>,
+    /// Domain word
+    #[arg(long, value_name = "WORD")]
+    pub task_domain: Option<String>,
+    /// Repository that the work belongs to
+    #[arg(long, value_name = "REPO")]
+    pub task_repository: Option<String>,
+    /// independent_handoff or same_agent_non_delivery
+    #[arg(long, value_name = "POLICY")]
+    pub continuation_policy: Option<String>,
+    /// Path glob that the work writes (repeat)
+    #[arg(long = "required-write-scope", alias = "required-write-scopes", value_name = "GLOB")]
+    pub required_write_scopes: Vec<String>,
+    /// Capability that the agent must have (repeat)
+    #[arg(long = "required-capability", value_name = "NAME")]
+    pub required_capabilities: Vec<String>,
+    /// Capability that the work is there to obtain (repeat)
+    #[arg(long = "target-capability", value_name = "NAME")]
+    pub target_capabilities: Vec<String>,
+    /// Gates: the scope decided, kind:granularity:key
+    #[arg(long, value_name = "SCOPE")]
+    pub decision_scope: Option<String>,
+    /// Scope that must be granted first (repeat)
+    #[arg(long = "required-decision-scope", value_name = "SCOPE")]
+    pub required_decision_scopes: Vec<String>,
+    /// User todos: the agent it concerns
+    #[arg(long, value_name = "AGENT")]
+    pub bound_agent: Option<String>,
+    /// User todos: it concerns every agent
+    #[arg(long)]
+    pub goal_bound: bool,
+    /// Gates: the agent it blocks
+    #[arg(long, value_name = "AGENT")]
+    pub blocks_agent: Option<String>,
+    /// Gates: it blocks every agent
+    #[arg(long)]
+    pub global_gate: bool,
+    /// Agent that may not take it (repeat)
+    #[arg(long = "excluded-agent", value_name = "AGENT")]
+    pub excluded_agents: Vec<String>,
+    /// Gates: the todo it blocks
+    #[arg(long, value_name = "TODO")]
+    pub unblocks_todo_id: Option<String>,
+    /// todo_done:ID, pr_merged:REF or capacity_available:NAME
+    #[arg(long, value_name = "CONDITION")]
+    pub resume_when: Option<String>,
+    /// Monitors: what is watched
+    #[arg(long, value_name = "KEY")]
+    pub target_key: Option<String>,
+    /// Monitors: how often, such as 30m
+    #[arg(long, value_name = "TIME")]
+    pub cadence: Option<String>,
+    /// Monitors: when next, RFC 3339
+    #[arg(long, value_name = "INSTANT")]
+    pub next_due_at: Option<String>,
+    /// Monitors: until when, RFC 3339
+    #[arg(long, value_name = "INSTANT")]
+    pub expires_at: Option<String>,
+    /// Monitors: only watched, never closed
+    #[arg(long)]
+    pub watch_only: bool,
+}
+
+fn classes() -> clap::builder::PossibleValuesParser {
+    clap::builder::PossibleValuesParser::new(TaskClass::ALL.iter().map(|(_, text)| *text))
+}
+
+fn statuses() -> clap::builder::PossibleValuesParser {
+    clap::builder::PossibleValuesParser::new(TodoStatus::ALL.iter().map(|(_, text)| *text))
+}
+
+/// `todo add`
+#[derive(Debug, Args)]
+pub struct TodoAdd {
+    #[command(flatten)]
+    pub at: WriteAt,
+    /// Whose list
+    #[arg(long, value_enum)]
+    pub role: RoleArg,
+    /// The line; begin it with [P0] to [P4] for a priority
+    #[arg(long)]
+    pub text: String,
+    /// open, blocked or deferred
+    #[arg(long, value_parser = statuses())]
+    pub status: Option<String>,
+    /// Who adds it
+    #[arg(long, value_name = "AGENT")]
+    pub agent_id: Option<String>,
+    /// Who holds it
+    #[arg(long, value_name = "AGENT")]
+    pub claimed_by: Option<String>,
+    #[command(flatten)]
+    pub fields: FieldArgs,
+}
+
+/// `todo list`
+#[derive(Debug, Args)]
+pub struct TodoList {
+    #[command(flatten)]
+    pub at: At,
+    /// One role only
+    #[arg(long, value_enum)]
+    pub role: Option<RoleArg>,
+    /// One status only
+    #[arg(long, value_parser = statuses())]
+    pub status: Option<String>,
+    /// One todo only
+    #[arg(long, value_name = "TODO")]
+    pub todo_id: Option<String>,
+    /// What this agent may see
+    #[arg(long, value_name = "AGENT")]
+    pub agent_id: Option<String>,
+    /// At most so many
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
+    pub limit: Option<u32>,
+    /// With archived ones
+    #[arg(long)]
+    pub archived: bool,
+}
+
+/// `todo claim`
+#[derive(Debug, Args)]
+pub struct TodoClaim {
+    #[command(flatten)]
+    pub at: WriteAt,
+    /// Which
+    #[arg(long, value_name = "TODO")]
+    pub todo_id: String,
+    /// For whom
+    #[arg(long, value_name = "AGENT")]
+    pub claimed_by: Option<String>,
+    /// Who acts
+    #[arg(long, value_name = "AGENT")]
+    pub agent_id: Option<String>,
+}
+
+/// `todo update`
+#[derive(Debug, Args)]
+pub struct TodoUpdate {
+    #[command(flatten)]
+    pub at: WriteAt,
+    /// Which
+    #[arg(long, value_name = "TODO")]
+    pub todo_id: String,
+    /// Who acts
+    #[arg(long, value_name = "AGENT")]
+    pub agent_id: Option<String>,
+    /// New text
+    #[arg(long)]
+    pub text: Option<String>,
+    /// New status
+    #[arg(long, value_parser = statuses())]
+    pub status: Option<String>,
+    /// Give it to
+    #[arg(long, value_name = "AGENT")]
+    pub claimed_by: Option<String>,
+    /// Take the claim off
+    #[arg(long)]
+    pub clear_claim: bool,
+    /// Take the blocked agent off
+    #[arg(long)]
+    pub clear_blocks_agent: bool,
+    /// Take the exclusions off
+    #[arg(long)]
+    pub clear_excluded_agents: bool,
+    /// It no longer blocks every agent
+    #[arg(long)]
+    pub clear_global_gate: bool,
+    /// Take the condition off
+    #[arg(long)]
+    pub clear_resume_when: bool,
+    /// Todo that follows it (repeat)
+    #[arg(long = "successor-todo-id", value_name = "TODO")]
+    pub successor_todo_ids: Vec<String>,
+    /// Nothing follows it
+    #[arg(long)]
+    pub no_follow_up: bool,
+    #[command(flatten)]
+    pub fields: FieldArgs,
+}
+
+/// `todo complete`
+#[derive(Debug, Args)]
+pub struct TodoComplete {
+    #[command(flatten)]
+    pub at: WriteAt,
+    /// Which
+    #[arg(long, value_name = "TODO")]
+    pub todo_id: String,
+    /// Who acts
+    #[arg(long, value_name = "AGENT")]
+    pub agent_id: Option<String>,
+    /// What shows that it is done
+    #[arg(long)]
+    pub evidence: Option<String>,
+    /// Remark
+    #[arg(long)]
+    pub note: Option<String>,
+    /// Nothing follows
+    #[arg(long)]
+    pub no_follow_up: bool,
+    /// Existing todo that follows (repeat)
+    #[arg(long = "successor-todo-id", value_name = "TODO")]
+    pub successor_todo_ids: Vec<String>,
+    /// New agent todo that follows
+    #[arg(long, value_name = "TEXT")]
+    pub next_agent_todo: Option<String>,
+    /// Who holds the new agent todo
+    #[arg(long, value_name = "AGENT", requires = "next_agent_todo")]
+    pub next_claimed_by: Option<String>,
+    /// Class of the new agent todo
+    #[arg(long, value_name = "CLASS", requires = "next_agent_todo", value_parser = classes())]
+    pub next_task_class: Option<String>,
+    /// Kind of the new agent todo
+    #[arg(long, value_name = "WORD", requires = "next_agent_todo")]
+    pub next_action_kind: Option<String>,
+    /// New user todo that follows
+    #[arg(long, value_name = "TEXT")]
+    pub next_user_todo: Option<String>,
+    /// user_gate or user_action
+    #[arg(long, value_name = "CLASS", requires = "next_user_todo", value_parser = classes())]
+    pub next_user_task_class: Option<String>,
+    /// Gates: the decision
+    #[arg(long, value_name = "OUTCOME", value_parser = ["approve", "reject", "cancel"])]
+    pub decision_outcome: Option<String>,
+    /// The turn in which it was done
+    #[arg(long, value_name = "TURN")]
+    pub turn_instance_id: Option<String>,
+}
 
 pub fn run(kernel: &Kernel, command: &Todo) -> Result<Value> {
     match command {

@@ -51,7 +51,7 @@ impl Candidate<'_> {
 /// A replan obligation of the asking agent (contract.md 2.4).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Obligation {
-    /// `completed_without_successor`, `acceptance_gap` or `monitor_unchanged`.
+    /// `completed_without_successor`, `acceptance_gap`, `feedback` or `monitor_unchanged`.
     pub trigger: &'static str,
     /// Its identity and whether it was attempted.
     pub offer: Offer,
@@ -350,6 +350,12 @@ impl<'a> GoalFacts<'a> {
             && let Some(gap) = self.policy.acceptance_gaps.first()
         {
             push("acceptance_gap", gap, json!([]), false);
+        }
+        for feedback in &self.view.feedback {
+            if feedback.agent.is_none() || feedback.agent.as_ref() == self.agent() {
+                let cause = format!("feedback_{}", feedback.id);
+                push("feedback", &cause, json!([]), feedback.agent.is_some());
+            }
         }
         for monitor in self.of_agent().filter(|c| c.is_monitor() && !is_expired(c.todo, self.now)) {
             let todo = monitor.todo;

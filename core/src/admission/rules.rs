@@ -341,6 +341,7 @@ fn replan(f: &GoalFacts<'_>) -> Option<Verdict> {
                 obligation.offer.cause
             )
         }
+        "feedback" => "a person has given feedback: think again".to_owned(),
         "acceptance_gap" => "nothing is open and the goal's acceptance list is not met".to_owned(),
         _ => format!(
             "{} has not changed for many polls: keep it, change it or end it",

@@ -9,9 +9,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::model::{
-    AgentId, AgentSeen, Attempt, Counters, Finding, GoalUid, Grant, Instant, Lane, Lease, Outcome,
-    QuotaPolicy, ResumeCondition, Role, Signal, Spend, Stall, TaskClass, Todo, TodoId, Turn,
-    TurnState,
+    AgentId, AgentSeen, Attempt, Counters, Feedback, Finding, GoalUid, Grant, Instant, Lane, Lease,
+    Outcome, QuotaPolicy, ResumeCondition, Role, Signal, Spend, Stall, TaskClass, Todo, TodoId,
+    Turn, TurnState,
 };
 use crate::quota::WindowUse;
 
@@ -75,6 +75,8 @@ pub struct View {
     pub stalls: Vec<Stall>,
     /// Approved scopes that are not used up.
     pub grants: Vec<Grant>,
+    /// Feedback that nothing has followed from.
+    pub feedback: Vec<Feedback>,
     /// Agents and when they were last seen.
     pub seen: Vec<AgentSeen>,
     /// Completed todos that nothing has followed, latest first.
@@ -113,6 +115,8 @@ pub struct GoalRecords {
     pub stalls: Vec<Stall>,
     /// Every grant.
     pub grants: Vec<Grant>,
+    /// All feedback.
+    pub feedback: Vec<Feedback>,
     /// Last seen.
     pub seen: BTreeMap<AgentId, AgentSeen>,
     /// Standing findings.
@@ -226,6 +230,7 @@ impl GoalRecords {
             attempts: self.attempts.clone(),
             stalls: self.stalls.clone(),
             grants: self.grants.iter().filter(|g| g.is_live(query.now)).cloned().collect(),
+            feedback: self.feedback.iter().filter(|f| !f.answered).cloned().collect(),
             seen: self.seen.values().cloned().collect(),
             dangling,
             window,

@@ -152,7 +152,7 @@ pub fn add(scene: &Scene<'_>, request: &TodoAddRequest) -> Result<Effect> {
     let mut changes = Vec::new();
     if changed {
         todo.updated_at = Some(scene.now);
-        if !already && follows(&todo) {
+        if !already && (follows(&todo) || todo.task_class == TaskClass::UserGate) {
             changes.push(Change::FollowDangling);
         }
         changes.push(Change::ClearStalls(todo.todo_id.clone()));

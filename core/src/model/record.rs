@@ -110,6 +110,29 @@ pub struct Usage {
     pub cost_micros: Option<u64>,
 }
 
+impl Usage {
+    /// Adds another report.
+    pub fn add(&mut self, other: &Self) {
+        self.input_tokens = self.input_tokens.saturating_add(other.input_tokens);
+        self.output_tokens = self.output_tokens.saturating_add(other.output_tokens);
+        if let Some(cost) = other.cost_micros {
+            self.cost_micros = Some(self.cost_micros.unwrap_or(0).saturating_add(cost));
+        }
+    }
+}
+
+/// Model usage of one agent over all of a goal's outcomes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct UsageTotal {
+    /// Who; empty for nobody named.
+    pub agent: String,
+    /// Sum.
+    #[serde(flatten)]
+    pub usage: Usage,
+    /// Outcomes that reported usage.
+    pub reports: u64,
+}
+
 /// One refresh-state.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
@@ -156,6 +179,26 @@ pub struct Evidence {
     pub todo_id: Option<TodoId>,
     /// What shows it.
     pub text: String,
+}
+
+/// What a person says about the work: an agent is to think again (contract 2.4).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Feedback {
+    /// Position, as in [`Spend::id`].
+    pub id: u64,
+    /// When.
+    pub at: Instant,
+    /// The agent that is to answer; any agent when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<AgentId>,
+    /// The todo that it is about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub todo_id: Option<TodoId>,
+    /// What was said.
+    pub text: String,
+    /// Something follows from it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub answered: bool,
 }
 
 text_enum! {

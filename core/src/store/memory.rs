@@ -1,7 +1,7 @@
 //! The store in memory: for tests, the model check and simulations. Every answer is a
 //! full scan, so it is also the definition that other backends are compared with.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
@@ -10,7 +10,7 @@ use crate::admission::view::{GoalRecords, View, ViewQuery};
 use crate::error::{Error, ErrorCode, Result};
 use crate::model::{
     AgentId, AttemptState, CommitRecord, Counters, EffectId, Evidence, GoalUid, JournalRow,
-    LegacyWitness, Outcome, Role, Todo, TodoId, Turn, TurnId,
+    LegacyWitness, Outcome, Role, Spend, Todo, TodoId, Turn, TurnId, Usage, UsageTotal,
 };
 
 /// Everything that one goal's store holds.
@@ -83,7 +83,11 @@ impl GoalRecords {
                     followed.insert(todo.todo_id.clone());
                 }
                 forget_for_closed(self, |id| followed.contains(id));
+                for feedback in &mut self.feedback {
+                    feedback.answered = true;
+                }
             }
+            Change::PutFeedback(feedback) => upsert(&mut self.feedback, feedback, |f| f.id),
             Change::PutSpend(spend) => upsert(&mut self.spends, spend, |s| s.id),
             Change::PutOutcome(outcome) => upsert(&mut self.outcomes, outcome, |o| o.id),
             Change::PutTurn(turn) => {
@@ -212,6 +216,58 @@ impl Read for Tables {
         Ok(self.commits.iter().filter(|c| c.n > after).take(limit).cloned().collect())
     }
 
+    fn commits_before(&self, before: Option<u64>, limit: usize) -> Result<Vec<CommitRecord>> {
+        let earlier = self.commits.iter().rev().filter(|c| before.is_none_or(|b| c.n < b));
+        Ok(earlier.take(limit).cloned().collect())
+    }
+
+    fn evidence(
+        &self,
+        todo: Option<&TodoId>,
+        agent: Option<&AgentId>,
+        limit: usize,
+    ) -> Result<Vec<Evidence>> {
+        let matching = self.evidence.iter().rev().filter(|e| {
+            todo.is_none_or(|t| e.todo_id.as_ref() == Some(t))
+                && agent.is_none_or(|a| e.agent.as_ref() == Some(a))
+        });
+        Ok(matching.take(limit).cloned().collect())
+    }
+
+    fn last_outcomes(&self, limit: usize) -> Result<Vec<Outcome>> {
+        let mut outcomes: Vec<Outcome> = self.records.outcomes.clone();
+        outcomes.sort_by_key(|o| std::cmp::Reverse(o.id));
+        outcomes.truncate(limit);
+        Ok(outcomes)
+    }
+
+    fn usage(&self) -> Result<Vec<UsageTotal>> {
+        let mut totals: BTreeMap<String, UsageTotal> = BTreeMap::new();
+        for outcome in &self.records.outcomes {
+            let Some(usage) = &outcome.usage else { continue };
+            let agent = outcome.agent.as_ref().map_or_else(String::new, ToString::to_string);
+            let total = totals.entry(agent.clone()).or_insert_with(|| UsageTotal {
+                agent,
+                usage: Usage::default(),
+                reports: 0,
+            });
+            total.usage.add(usage);
+            total.reports += 1;
+        }
+        Ok(totals.into_values().collect())
+    }
+
+    fn spend(&self, id: u64) -> Result<Option<Spend>> {
+        Ok(self.records.spends.iter().find(|s| s.id == id).cloned())
+    }
+
+    fn last_spends(&self, limit: usize) -> Result<Vec<Spend>> {
+        let mut spends: Vec<Spend> = self.records.spends.clone();
+        spends.sort_by_key(|s| std::cmp::Reverse(s.id));
+        spends.truncate(limit);
+        Ok(spends)
+    }
+
     fn turn(&self, id: &TurnId) -> Result<Option<Turn>> {
         Ok(self.records.turns.get(id.as_str()).cloned())
     }
@@ -276,6 +332,7 @@ impl Read for Tables {
         dump_rows(sink, "attempts", r.attempts.iter())?;
         dump_rows(sink, "stalls", r.stalls.iter())?;
         dump_rows(sink, "grants", sorted(&r.grants, |g| g.id))?;
+        dump_rows(sink, "feedback", sorted(&r.feedback, |f| f.id))?;
         dump_rows(sink, "leases", r.leases.values())?;
         dump_rows(sink, "seen", r.seen.values())?;
         dump_rows(sink, "signals", r.signals.iter())?;
@@ -328,6 +385,7 @@ pub(super) fn change_of_row(table: &str, row: &Value) -> Result<Option<Change>> 
         "attempts" => Change::PutAttempt(from_value(table, row)?),
         "stalls" => Change::PutStall(from_value(table, row)?),
         "grants" => Change::PutGrant(from_value(table, row)?),
+        "feedback" => Change::PutFeedback(from_value(table, row)?),
         "leases" => Change::PutLease(from_value(table, row)?),
         "seen" => Change::PutSeen(from_value(table, row)?),
         "signals" => Change::AddSignal(from_value(table, row)?),
@@ -364,6 +422,25 @@ macro_rules! forward_reads {
             }
             fn commits(&self, after: u64, limit: usize) -> Result<Vec<CommitRecord>> {
                 self.$($field)+.commits(after, limit)
+            }
+            fn commits_before(&self, before: Option<u64>, limit: usize) -> Result<Vec<CommitRecord>> {
+                self.$($field)+.commits_before(before, limit)
+            }
+            fn evidence(
+                &self,
+                todo: Option<&TodoId>,
+                agent: Option<&AgentId>,
+                limit: usize,
+            ) -> Result<Vec<crate::model::Evidence>> {
+                self.$($field)+.evidence(todo, agent, limit)
+            }
+            fn last_outcomes(&self, limit: usize) -> Result<Vec<Outcome>> {
+                self.$($field)+.last_outcomes(limit)
+            }
+            fn usage(&self) -> Result<Vec<crate::model::UsageTotal>> { self.$($field)+.usage() }
+            fn spend(&self, id: u64) -> Result<Option<crate::model::Spend>> { self.$($field)+.spend(id) }
+            fn last_spends(&self, limit: usize) -> Result<Vec<crate::model::Spend>> {
+                self.$($field)+.last_spends(limit)
             }
             fn turn(&self, id: &TurnId) -> Result<Option<Turn>> { self.$($field)+.turn(id) }
             fn last_delivery(&self, agent: Option<&AgentId>, todo: Option<&TodoId>) -> Result<Option<Outcome>> {

@@ -21,9 +21,9 @@ use serde_json::Value;
 use crate::admission::view::{GoalRecords, View, ViewQuery};
 use crate::error::Result;
 use crate::model::{
-    AgentId, AgentSeen, Attempt, CommitRecord, Counters, EffectId, Evidence, Finding, GoalUid,
-    Grant, JournalRow, Lease, LegacyWitness, Outcome, Role, Signal, Spend, Stall, Todo, TodoId,
-    TodoStatus, Turn, TurnId,
+    AgentId, AgentSeen, Attempt, CommitRecord, Counters, EffectId, Evidence, Feedback, Finding,
+    GoalUid, Grant, JournalRow, Lease, LegacyWitness, Outcome, Role, Signal, Spend, Stall, Todo,
+    TodoId, TodoStatus, Turn, TurnId, UsageTotal,
 };
 
 pub use memory::MemoryStore;
@@ -38,7 +38,10 @@ pub const SCHEMA_VERSION: u32 = 1;
 pub enum Change {
     /// Stores a todo, new or changed.
     PutTodo(Box<Todo>),
-    /// Something follows now: no completed todo is dangling any more.
+    /// Adds feedback, or replaces the one of that id.
+    PutFeedback(Feedback),
+    /// Something follows now: no completed todo is dangling and no feedback unanswered
+    /// any more.
     FollowDangling,
     /// Adds a spend, or replaces the one of that id (a void).
     PutSpend(Spend),
@@ -127,6 +130,23 @@ pub trait Read {
     fn commit_of(&self, effect: &EffectId) -> Result<Option<CommitRecord>>;
     /// Commits after number `after`, oldest first, at most `limit`.
     fn commits(&self, after: u64, limit: usize) -> Result<Vec<CommitRecord>>;
+    /// Commits before number `before` (all when absent), newest first, at most `limit`.
+    fn commits_before(&self, before: Option<u64>, limit: usize) -> Result<Vec<CommitRecord>>;
+    /// Evidence on a todo and by an agent, where they are named, newest first.
+    fn evidence(
+        &self,
+        todo: Option<&TodoId>,
+        agent: Option<&AgentId>,
+        limit: usize,
+    ) -> Result<Vec<Evidence>>;
+    /// The newest outcomes, at most `limit`.
+    fn last_outcomes(&self, limit: usize) -> Result<Vec<Outcome>>;
+    /// Model usage by agent.
+    fn usage(&self) -> Result<Vec<UsageTotal>>;
+    /// A spend by its position.
+    fn spend(&self, id: u64) -> Result<Option<Spend>>;
+    /// The newest spends, at most `limit`.
+    fn last_spends(&self, limit: usize) -> Result<Vec<Spend>>;
     /// A turn's binding.
     fn turn(&self, id: &TurnId) -> Result<Option<Turn>>;
     /// The newest delivered outcome of `agent`, on `todo` when one is named.

@@ -14,8 +14,9 @@ use crate::admission::view::{
 };
 use crate::error::{Error, ErrorCode, Result};
 use crate::model::{
-    AgentId, CommitRecord, Counters, EffectId, GoalUid, Instant, JournalRow, LegacyWitness,
-    Outcome, ResumeCondition, Role, Signal, Todo, TodoId, Turn, TurnId,
+    AgentId, CommitRecord, Counters, EffectId, Evidence, GoalUid, Instant, JournalRow,
+    LegacyWitness, Outcome, ResumeCondition, Role, Signal, Spend, Todo, TodoId, Turn, TurnId,
+    UsageTotal,
 };
 use crate::quota::window::leaves_at;
 use crate::quota::{WindowUse, window_start};
@@ -265,11 +266,17 @@ impl Db<'_> {
             attempts,
             stalls,
             grants,
+            feedback: self.open_feedback()?,
             seen: self.docs("SELECT doc FROM seen ORDER BY agent", [])?,
             dangling,
             findings: self.docs("SELECT doc FROM findings ORDER BY code, about", [])?,
             health: Vec::new(),
         })
+    }
+
+    /// Unanswered feedback.
+    pub(super) fn open_feedback(&self) -> Result<Vec<crate::model::Feedback>> {
+        self.docs("SELECT doc FROM feedback WHERE answered = 0 ORDER BY id", [])
     }
 
     fn signals(&self) -> Result<BTreeSet<Signal>> {
@@ -366,6 +373,61 @@ impl Read for Db<'_> {
         )
     }
 
+    fn commits_before(&self, before: Option<u64>, limit: usize) -> Result<Vec<CommitRecord>> {
+        self.docs(
+            "SELECT doc FROM commits WHERE n < ?1 ORDER BY n DESC LIMIT ?2",
+            [before.map_or(i64::MAX, signed), i64::try_from(limit).unwrap_or(i64::MAX)],
+        )
+    }
+
+    fn evidence(
+        &self,
+        todo: Option<&TodoId>,
+        agent: Option<&AgentId>,
+        limit: usize,
+    ) -> Result<Vec<Evidence>> {
+        let mut found: Vec<Evidence> = Vec::new();
+        let sql = match todo {
+            Some(_) => "SELECT doc FROM evidence WHERE todo = ?1 ORDER BY seq DESC",
+            None => "SELECT doc FROM evidence WHERE ?1 = '' ORDER BY seq DESC",
+        };
+        let mut statement = self.conn.prepare_cached(sql).map_err(sql_error)?;
+        let mut rows = statement.query([todo.map_or("", TodoId::as_str)]).map_err(sql_error)?;
+        while let Some(row) = rows.next().map_err(sql_error)? {
+            if found.len() >= limit {
+                break;
+            }
+            let doc: String = row.get(0).map_err(sql_error)?;
+            let evidence: Evidence = parse(&doc)?;
+            if agent.is_none_or(|a| evidence.agent.as_ref() == Some(a)) {
+                found.push(evidence);
+            }
+        }
+        Ok(found)
+    }
+
+    fn last_outcomes(&self, limit: usize) -> Result<Vec<Outcome>> {
+        self.docs(
+            "SELECT doc FROM outcomes ORDER BY id DESC LIMIT ?1",
+            [i64::try_from(limit).unwrap_or(i64::MAX)],
+        )
+    }
+
+    fn usage(&self) -> Result<Vec<UsageTotal>> {
+        self.docs("SELECT doc FROM usage ORDER BY agent", [])
+    }
+
+    fn spend(&self, id: u64) -> Result<Option<Spend>> {
+        self.doc("SELECT doc FROM spends WHERE id = ?1", [signed(id)])
+    }
+
+    fn last_spends(&self, limit: usize) -> Result<Vec<Spend>> {
+        self.docs(
+            "SELECT doc FROM spends ORDER BY id DESC LIMIT ?1",
+            [i64::try_from(limit).unwrap_or(i64::MAX)],
+        )
+    }
+
     fn turn(&self, id: &TurnId) -> Result<Option<Turn>> {
         self.doc("SELECT doc FROM turns WHERE id = ?1", [id.as_str()])
     }
@@ -445,6 +507,7 @@ impl Read for Db<'_> {
                 attempts: self.docs("SELECT doc FROM attempts ORDER BY agent, rule, cause", [])?,
                 stalls: self.docs("SELECT doc FROM stalls ORDER BY todo, agent", [])?,
                 grants: self.docs("SELECT doc FROM grants ORDER BY id", [])?,
+                feedback: self.docs("SELECT doc FROM feedback ORDER BY id", [])?,
                 seen: self
                     .docs::<crate::model::AgentSeen>("SELECT doc FROM seen", [])?
                     .into_iter()
@@ -467,6 +530,7 @@ impl Read for Db<'_> {
                 ("attempts", "SELECT doc FROM attempts ORDER BY agent, rule, cause"),
                 ("stalls", "SELECT doc FROM stalls ORDER BY todo, agent"),
                 ("grants", "SELECT doc FROM grants ORDER BY id"),
+                ("feedback", "SELECT doc FROM feedback ORDER BY id"),
                 ("leases", "SELECT doc FROM leases ORDER BY todo"),
                 ("seen", "SELECT doc FROM seen ORDER BY agent"),
             ] {

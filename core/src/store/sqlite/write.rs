@@ -10,7 +10,7 @@ use crate::error::{Error, ErrorCode, Result};
 use crate::file::lock::FileLock;
 use crate::model::{
     AgentId, AttemptState, CommitRecord, Counters, EffectId, GoalUid, JournalRow, Lane,
-    LegacyWitness, Outcome, Role, Todo, TodoId, Turn, TurnId, TurnState,
+    LegacyWitness, Outcome, Role, Todo, TodoId, Turn, TurnId, TurnState, Usage, UsageTotal,
 };
 use crate::store::memory::{change_of_row, commit_taken, forward_reads, from_value, to_value};
 use crate::store::{Change, Read, TodoFilter, Transaction, WritersTurn};
@@ -129,7 +129,36 @@ impl<'a> SqliteTransaction<'a> {
                 self.put_todo(&todo)?;
             }
         }
+        for mut feedback in self.db().open_feedback()? {
+            feedback.answered = true;
+            self.apply_one(&Change::PutFeedback(feedback))?;
+        }
         Ok(())
+    }
+
+    /// Keeps the sums per agent; an outcome that is replaced keeps its first report.
+    fn count_usage(&self, outcome: &Outcome) -> Result<()> {
+        let Some(usage) = &outcome.usage else { return Ok(()) };
+        let known: Option<i64> = self
+            .conn
+            .prepare_cached("SELECT 1 FROM outcomes WHERE id = ?1")
+            .and_then(|mut s| s.query_row([signed(outcome.id)], |r| r.get(0)).optional())
+            .map_err(sql_error)?;
+        if known.is_some() {
+            return Ok(());
+        }
+        let agent = key_of(outcome.agent.as_ref());
+        let mut total =
+            self.db().usage()?.into_iter().find(|t| t.agent == agent).unwrap_or_else(|| {
+                UsageTotal { agent: agent.to_owned(), usage: Usage::default(), reports: 0 }
+            });
+        total.usage.add(usage);
+        total.reports += 1;
+        self.run(
+            "INSERT INTO usage(agent, doc) VALUES (?1, ?2) ON CONFLICT(agent) DO UPDATE SET doc = ?2",
+            params![agent, text(&total)?],
+        )
+        .map(drop)
     }
 
     fn apply_one(&mut self, change: &Change) -> Result<()> {
@@ -143,7 +172,10 @@ impl<'a> SqliteTransaction<'a> {
                     params![signed(s.id), s.at.micros(), signed(s.live()), signed(s.slots), text(s)?],
                 )
                 .map(drop),
-            Change::PutOutcome(o) => self
+            Change::PutOutcome(o) => {
+                self.count_usage(o)?;
+                self
+
                 .run(
                     "INSERT INTO outcomes(id, agent, todo, delivered, spent, doc) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
                      ON CONFLICT(id) DO UPDATE SET agent = ?2, todo = ?3, delivered = ?4, spent = ?5, doc = ?6",
@@ -155,6 +187,14 @@ impl<'a> SqliteTransaction<'a> {
                         o.spent_by.is_some(),
                         text(o)?
                     ],
+                )
+                .map(drop)
+            }
+            Change::PutFeedback(f) => self
+                .run(
+                    "INSERT INTO feedback(id, answered, doc) VALUES (?1, ?2, ?3)
+                     ON CONFLICT(id) DO UPDATE SET answered = ?2, doc = ?3",
+                    params![signed(f.id), f.answered, text(f)?],
                 )
                 .map(drop),
             Change::AddEvidence(e) => self
