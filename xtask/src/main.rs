@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod bench;
+mod demo;
 mod failure;
 mod steps;
 mod tools;
@@ -21,6 +22,8 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
+    /// Build the binary and run its main job on a copy of the sample project
+    Demo(demo::Arguments),
     /// Run every check and every test, in order, up to the first that fails
     Test {
         /// Leave out the dependency check and the docs
@@ -44,6 +47,7 @@ enum Command {
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let result = workspace::Workspace::find().and_then(|workspace| match arguments.command {
+        Command::Demo(options) => demo::run(&workspace, &options),
         Command::Test { quick } => steps::test(&workspace, quick),
         Command::Fmt => steps::fmt(&workspace),
         Command::FmtCheck => steps::fmt_check(&workspace),
