@@ -116,6 +116,7 @@ errors! {
     GoalUnknown, "goal_not_found", Identity, 1, AfterChange, "no goal of that id is in the registry", "loopx goal list";
     GoalDuplicated, "goal_duplicated", State, 1, AfterChange, "two entries of the registry have the same goal id", "loopx goal list";
     GoalRequired, "goal_required", Identity, 1, Never, "the registry has several goals and none was named", "name one with --goal-id; loopx goal list shows them";
+    GoalNotImported, "goal_not_imported", State, 1, AfterChange, "the goal is still in the earlier tool's files; the first write imports it", "loopx goal adopt-legacy --goal-id <goal>";
     GoalExists, "goal_exists", Refused, 1, Never, "a goal of that id exists already", "loopx goal show --goal-id <goal>";
     GoalStopped, "goal_stopped", Refused, 1, AfterChange, "the goal is stopped", "loopx goal resume --goal-id <goal>";
     RegistryAmbiguous, "registry_ambiguous", Usage, 1, Never, "two global registries exist and none was named", "name one with --registry";
@@ -124,7 +125,7 @@ errors! {
     RegistryDenied, "quota_state_permission_denied", State, 1, AfterChange, "the registry or state may not be read", "grant this user read access to the file";
     RegistryIo, "quota_state_io_failed", State, 1, Later, "the registry could not be read", "look at the file system, then call again";
     RegistryChanged, "registry_changed", Busy, 1, Later, "the registry changed between reading and writing", "call again";
-    RouteCollision, "route_collision", Refused, 1, Never, "another project's goal has this id in the global registry", "choose another goal id, or pass --replace-state after looking at the other project";
+    RouteCollision, "route_collision", Refused, 1, Never, "another project's goal has this id in the global registry", "choose another goal id";
     RouteCycle, "route_cycle", State, 1, AfterChange, "a source registry leads back to itself", "point source_registry at the project's own registry";
     RouteMissing, "route_missing", State, 1, AfterChange, "the source registry of the goal is missing or does not hold it", "run the command inside the project, or name its registry with --registry";
     GlobalRegistryDenied, "global_registry_write_denied", State, 1, AfterChange, "the global registry may not be written", "grant write access to the folder, or name another with --runtime-root";

@@ -144,7 +144,7 @@ pub struct TodoAdd {
     /// Whose list
     #[arg(long, value_enum)]
     pub role: RoleArg,
-    /// The line; begin it with [P0] to [P4] for a priority
+    /// The line; begin it with `[P0]` to `[P4]` for a priority
     #[arg(long)]
     pub text: String,
     /// open, blocked or deferred

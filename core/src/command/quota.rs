@@ -172,7 +172,8 @@ fn unspent(
     match last.spent_by {
         None => Ok(last),
         Some(spend) => Err(Error::new(ErrorCode::AlreadySpent, "outcome")
-            .message(format!("the last delivered outcome is spent already (spend {spend})"))),
+            .message(format!("the last delivered outcome is spent already (spend {spend})"))
+            .next(format!("loopx quota status --goal-id {goal}"))),
     }
 }
 

@@ -93,7 +93,7 @@ impl Kernel {
         let given = at.effect_id.as_deref().map(EffectId::parse).transpose()?;
         let digest =
             sha256_hex(json!(["goal.create", id, to_json(request)?]).to_string().as_bytes());
-        let path = self.route.registry.clone();
+        let path = self.options.route.registry_to_create_in(&self.route);
         let mut change = begin_change(&path, &self.holder("goal.create"), self.options.deadline)?;
         if !matches!(change.registry().find(&id), Lookup::Unknown) {
             return self.created_already(change.registry().clone(), &id, given.as_ref(), &digest);

@@ -267,7 +267,11 @@ impl Kernel {
                 };
                 answer(&situation, goal.policy.goal_id.as_str())
             }
-            Err(error) => refusal(&name, request, &error, now),
+            Err(error) => {
+                // The goal that was meant, also when it was not named.
+                let meant = self.goal(at.goal_id.as_deref()).map(|g| g.policy.goal_id.to_string());
+                refusal(meant.as_deref().unwrap_or(&name), request, &error, now)
+            }
         }
     }
 

@@ -11,7 +11,7 @@ use crate::error::{Error, ErrorCode, Result};
 use crate::file::{Durability, read_bounded, replace};
 use crate::model::{GoalId, GoalUid};
 use crate::operation::Addressed;
-use crate::registry::{Lookup, begin_change, place};
+use crate::registry::{Lookup, Projection, begin_change, place};
 use crate::store::{Read, SqliteStore, Transaction};
 
 /// Names the format; the number grows with it.
@@ -47,11 +47,11 @@ impl Kernel {
     pub fn export(&self, at: &Addressed, request: &ExportRequest) -> Result<Value> {
         let goal = self.goal(at.goal_id.as_deref())?;
         let Some(uid) = goal.policy.goal_uid.clone().filter(|_| goal.has_store) else {
-            return Err(Error::new(ErrorCode::StoreUnreadable, goal.raw_id.as_str())
+            return Err(Error::new(ErrorCode::GoalNotImported, goal.raw_id.as_str())
                 .message(
                     "the goal is still in the earlier tool's files; the first write imports it",
                 )
-                .next(format!("loopx refresh-state --goal-id {}", goal.policy.goal_id)));
+                .next(format!("loopx goal adopt-legacy --goal-id {}", goal.policy.goal_id)));
         };
         let store = SqliteStore::open_read_only(&goal.store_path(&uid), &uid, self.sqlite())?;
         let surface = read_bounded(&goal.base_path(&uid), MAX_STATE_FILE, "projection.base")?
@@ -101,8 +101,8 @@ impl Kernel {
         let policy = crate::registry::policy(&entry)?;
         let id: GoalId = policy.goal_id.clone();
         let uid = policy.goal_uid.clone().ok_or_else(|| invalid("goal.goal_uid"))?;
-        let mut change =
-            begin_change(&self.route.registry, &self.holder("import"), self.options.deadline)?;
+        let home = self.options.route.registry_to_create_in(&self.route);
+        let mut change = begin_change(&home, &self.holder("import"), self.options.deadline)?;
         let registry = change.registry();
         let same_uid = registry
             .goals()
@@ -114,10 +114,23 @@ impl Kernel {
                 .next(format!("loopx goal show --goal-id {id}")));
         }
         if let Some(map) = entry.as_object_mut() {
-            let project = place::absolute(place::project_root(&self.route.registry));
+            let project = place::absolute(place::project_root(&home));
             map.insert("repo".into(), json!(project.display().to_string()));
         }
         change.registry_mut().add(&id, entry)?;
+        // What would refuse the projection refuses the import, before anything is written.
+        if let Ok(global) = self.options.route.global_registry() {
+            let goals = Some(std::slice::from_ref(&id));
+            let now = self.now();
+            Projection {
+                source: change.registry(),
+                goals,
+                global: &global,
+                replace_state: false,
+                now,
+            }
+            .preview()?;
+        }
         let goal = self.goal_in(change.registry().clone(), &id)?;
         let state_path = goal.state_path();
         if let (Some(path), Some(text)) = (&state_path, surface) {

@@ -92,8 +92,8 @@ struct Open<'k> {
 }
 
 impl Kernel {
-    fn open_to_write(&self, name: Option<&str>) -> Result<Open<'_>> {
-        let (goal, uid) = self.with_store(self.goal(name)?)?;
+    fn open_to_write(&self, found: Goal) -> Result<Open<'_>> {
+        let (goal, uid) = self.with_store(found)?;
         let store = self.stores.writer(&goal.store_path(&uid), &uid, self.sqlite())?;
         Ok(Open { goal, uid, store })
     }
@@ -102,9 +102,15 @@ impl Kernel {
     pub(super) fn write(
         &self,
         call: &Call<'_>,
-        run: impl FnOnce(&Scene<'_>) -> Result<Effect>,
+        run: impl Fn(&Scene<'_>) -> Result<Effect>,
     ) -> Result<Value> {
-        let mut open = self.open_to_write(call.goal)?;
+        let found = self.goal(call.goal)?;
+        if !found.has_store {
+            // What refuses the command refuses it before the project is imported for it.
+            let snapshot = Snapshot::take(self, &found, None)?;
+            run(&scene(snapshot.read(), &found, self.now())?)?;
+        }
+        let mut open = self.open_to_write(found)?;
         let effect_id = call.effect()?;
         let Open { goal, uid, store } = &mut open;
         let mut tx = store.store()?.begin(call.verb)?;
@@ -544,9 +550,13 @@ impl Kernel {
     pub(super) fn write_both(
         &self,
         call: &Call<'_>,
-        edit: impl FnOnce(&mut Value, Instant) -> Result<serde_json::Map<String, Value>>,
+        edit: impl Fn(&mut Value, Instant) -> Result<serde_json::Map<String, Value>>,
     ) -> Result<Value> {
-        let (goal, uid) = self.with_store(self.goal(call.goal)?)?;
+        let found = self.goal(call.goal)?;
+        if !found.has_store {
+            edit(&mut found.entry()?.clone(), self.now())?;
+        }
+        let (goal, uid) = self.with_store(found)?;
         let id = goal.policy.goal_id.clone();
         let mut change = crate::registry::begin_change(
             goal.registry.path(),
@@ -581,9 +591,10 @@ impl Kernel {
                 entry_after,
                 commit: record.clone(),
             }))?;
-            drop(tx.commit()?);
+            // Nobody writes between the two commits, so the numbers stay as noted.
+            let turn = tx.commit()?;
             change.commit()?;
-            tx = store.store()?.begin(call.verb)?;
+            tx = store.store()?.begin_again(turn)?;
             tx.set_journal(None)?;
         }
         tx.record(&record)?;

@@ -118,11 +118,26 @@ impl RouteInput {
         if let Some(root) = &self.runtime_root_flag {
             return Ok(self.named(root, "--runtime-root")?.join(GLOBAL_FILE));
         }
+        // Where the user's global registry is already: a second one beside it would make
+        // every later global route ambiguous.
+        if let Ok(Some(existing)) = self.existing_global() {
+            return Ok(existing);
+        }
         match &self.home {
             Some(home) => Ok(home.join(PROJECT_FOLDER).join(GLOBAL_FILE)),
             None => Err(Error::new(ErrorCode::RequestInvalid, "home")
                 .message("there is no home folder for the global registry")
                 .next("name a folder with --runtime-root")),
+        }
+    }
+
+    /// The registry in which a new goal is made: the one that was named or the project's.
+    /// Being outside every project is no reason to put a goal into the global registry:
+    /// the working directory then becomes a project.
+    pub fn registry_to_create_in(&self, found: &Route) -> PathBuf {
+        match found.found_by {
+            FoundBy::Global => self.cwd.join(PROJECT_FOLDER).join("registry.json"),
+            _ => found.registry.clone(),
         }
     }
 

@@ -531,4 +531,8 @@ impl Store for MemoryStore {
         let work = self.tables.clone();
         Ok(Box::new(MemoryTransaction { target: &mut self.tables, work }))
     }
+
+    fn begin_again<'a>(&'a mut self, _turn: WritersTurn) -> Result<Box<dyn Transaction + 'a>> {
+        self.begin("again")
+    }
 }

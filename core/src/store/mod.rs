@@ -190,14 +190,17 @@ pub trait Transaction: Read {
 
 /// A writer's place at the head of the queue; dropping it lets the next one in.
 #[derive(Debug, Default)]
-pub struct WritersTurn(
-    #[allow(dead_code, reason = "held, not read")] Option<crate::file::FileLock>,
-);
+pub struct WritersTurn(Option<crate::file::FileLock>);
 
 impl WritersTurn {
     /// The turn that a queue lock stands for.
     pub fn held_by(lock: Option<crate::file::FileLock>) -> Self {
         Self(lock)
+    }
+
+    /// The queue lock.
+    pub fn into_lock(self) -> Option<crate::file::FileLock> {
+        self.0
     }
 }
 
@@ -205,4 +208,6 @@ impl WritersTurn {
 pub trait Store: Read {
     /// Begins a write; waits its turn behind other writers, at most the store's deadline.
     fn begin<'a>(&'a mut self, operation: &str) -> Result<Box<dyn Transaction + 'a>>;
+    /// Begins another write in the same turn, nobody between the two.
+    fn begin_again<'a>(&'a mut self, turn: WritersTurn) -> Result<Box<dyn Transaction + 'a>>;
 }

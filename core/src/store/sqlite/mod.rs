@@ -16,7 +16,7 @@ use serde_json::Value;
 
 use self::read::Db;
 use super::memory::forward_reads;
-use super::{Read, SCHEMA_VERSION, Store, TodoFilter, Transaction};
+use super::{Read, SCHEMA_VERSION, Store, TodoFilter, Transaction, WritersTurn};
 use crate::admission::view::{GoalRecords, View, ViewQuery};
 use crate::error::{Error, ErrorCode, Result};
 use crate::file::filesystem::refuse_network;
@@ -358,6 +358,11 @@ impl Store for SqliteStore {
     fn begin<'a>(&'a mut self, operation: &str) -> Result<Box<dyn Transaction + 'a>> {
         let turn = self.queue(operation)?;
         Ok(Box::new(write::SqliteTransaction::begin(&mut self.conn, &self.uid, Some(turn))?))
+    }
+
+    fn begin_again<'a>(&'a mut self, turn: WritersTurn) -> Result<Box<dyn Transaction + 'a>> {
+        let lock = turn.into_lock();
+        Ok(Box::new(write::SqliteTransaction::begin(&mut self.conn, &self.uid, lock)?))
     }
 }
 
