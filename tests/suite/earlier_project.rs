@@ -560,29 +560,41 @@ const RULES: [&str; 18] = [
     "throttled",
 ];
 
+/// The rules that a project decides by; it is read in place, imported and asked again.
+fn rules_of(project: &Project, spent: u64) -> BTreeSet<String> {
+    let sandbox = project.lay_out();
+    let name = project.name;
+    let before = Tree::of(sandbox.base());
+    let in_place = answers(&sandbox);
+    let changes = Tree::of(sandbox.base()).changes_since(&before);
+    assert!(changes.is_empty(), "{name}: reading in place changed files: {changes:#?}");
+    assert_eq!(in_place.status["goals"][0]["spent_slots"], spent, "{name}");
+
+    let shown = state_bytes(&sandbox);
+    let imported = import_by_a_neutral_write(&sandbox);
+    assert_eq!(imported["ok"], true, "{name}: {imported}");
+    assert!(sandbox.store_folder("g").join("goal.db").is_file(), "{name}");
+    assert!(shown == state_bytes(&sandbox), "{name}: the import touched the state file");
+    assert_same(name, &in_place, &answers(&sandbox));
+    let rules = in_place.packets.iter().map(|(_, packet)| packet["rule"].as_str().unwrap());
+    rules.map(str::to_owned).collect()
+}
+
 #[test]
 fn a_project_decides_the_same_in_place_and_after_the_import() {
-    let spent = ledger().spent;
-    let mut rules = BTreeSet::new();
-    for project in projects() {
-        let sandbox = project.lay_out();
-        let name = project.name;
-        let before = Tree::of(sandbox.base());
-        let in_place = answers(&sandbox);
-        let changes = Tree::of(sandbox.base()).changes_since(&before);
-        assert!(changes.is_empty(), "{name}: reading in place changed files: {changes:#?}");
-        assert_eq!(in_place.status["goals"][0]["spent_slots"], spent, "{name}");
-        for (_, packet) in &in_place.packets {
-            rules.insert(packet["rule"].as_str().unwrap().to_owned());
-        }
-
-        let shown = state_bytes(&sandbox);
-        let imported = import_by_a_neutral_write(&sandbox);
-        assert_eq!(imported["ok"], true, "{name}: {imported}");
-        assert!(sandbox.store_folder("g").join("goal.db").is_file(), "{name}");
-        assert!(shown == state_bytes(&sandbox), "{name}: the import touched the state file");
-        assert_same(name, &in_place, &answers(&sandbox));
-    }
+    let (spent, projects) = (ledger().spent, projects());
+    let halves: Vec<_> = projects.chunks(projects.len().div_ceil(2)).collect();
+    let rules: BTreeSet<String> = thread::scope(|scope| {
+        let runs: Vec<_> = halves
+            .into_iter()
+            .map(|half| {
+                scope.spawn(move || {
+                    half.iter().flat_map(|p| rules_of(p, spent)).collect::<BTreeSet<_>>()
+                })
+            })
+            .collect();
+        runs.into_iter().flat_map(|run| run.join().unwrap()).collect()
+    });
     let missing: Vec<_> = RULES.iter().filter(|rule| !rules.contains(**rule)).collect();
     assert!(missing.is_empty(), "no project decides by {missing:?}, only by {rules:?}");
 }
