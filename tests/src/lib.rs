@@ -15,6 +15,7 @@
 mod binary;
 pub mod earlier;
 mod layout;
+mod parallel;
 pub mod process;
 mod sandbox;
 pub mod strace;
@@ -22,6 +23,7 @@ pub mod tree;
 
 pub use binary::{binary, repository};
 pub use layout::lay_out;
+pub use parallel::at_once;
 pub use process::Output;
 pub use sandbox::{Call, Sandbox};
 

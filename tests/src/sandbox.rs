@@ -58,6 +58,27 @@ impl Sandbox {
         self.project().join("rt")
     }
 
+    /// The registry's entry of a goal.
+    pub fn entry(&self, goal: &str) -> Value {
+        let path = self.registry();
+        let bytes = fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        let registry: Value = serde_json::from_slice(&bytes).expect("the registry is JSON");
+        let goals = registry.get("goals").and_then(Value::as_array).expect("it has goals");
+        goals
+            .iter()
+            .find(|entry| entry.get("id").and_then(Value::as_str) == Some(goal))
+            .unwrap_or_else(|| panic!("no goal {goal} in {registry:#}"))
+            .clone()
+    }
+
+    /// The folder of a goal's store, which holds `goal.db`.
+    pub fn store_folder(&self, goal: &str) -> PathBuf {
+        let entry = self.entry(goal);
+        let uid = entry.get("goal_uid").and_then(Value::as_str);
+        let uid = uid.unwrap_or_else(|| panic!("no goal_uid in {entry:#}"));
+        self.runtime_root().join("goals").join(uid)
+    }
+
     /// A call with nothing set beside the sandbox itself.
     pub fn call(&self) -> Call<'_> {
         Call {
