@@ -10,6 +10,7 @@ use crate::commands::quota::Quota;
 use crate::commands::refresh::RefreshState;
 use crate::commands::todo::Todo;
 use crate::commands::transfer::{Export, Import};
+use crate::commands::turn::Turn;
 
 /// Decides whether an agent may run, on which todo, and when to look again.
 ///
@@ -61,6 +62,9 @@ pub enum Command {
     /// Ask, spend and look at the window
     #[command(subcommand)]
     Quota(Quota),
+    /// Admit, renew, release and settle turns
+    #[command(subcommand)]
+    Turn(Turn),
     /// Create, stop, resume and look at goals
     #[command(subcommand)]
     Goal(Goal),

@@ -20,5 +20,6 @@ pub mod registry;
 pub mod schedule;
 pub mod state_file;
 pub mod store;
+pub mod turn;
 
 pub use error::{Error, ErrorCode, Result};

@@ -40,6 +40,10 @@ operations! {
     TodoComplete "todo.complete" Write "Finishes a todo, or decides a gate.";
     QuotaShouldRun "quota.should_run" Read "Says whether an agent may run, and on what.";
     TurnAdmit "turn.admit" Write "Decides and binds a turn id to the answer.";
+    TurnRenew "turn.renew" Write "Extends a live turn.";
+    TurnRelease "turn.release" Write "Ends a turn without a settlement.";
+    TurnShow "turn.show" Read "Shows a turn.";
+    TurnSettle "turn.settle" Write "Settles a turn: todo, evidence, spend and receipt in one commit.";
     QuotaStatus "quota.status" Read "Shows the windows.";
     QuotaSpendSlot "quota.spend_slot" Write "Spends slots for a delivered outcome.";
     RefreshState "refresh_state" Write "Records what was delivered.";

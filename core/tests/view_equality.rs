@@ -249,6 +249,7 @@ impl History {
                 agent: agent(op[0] % 3),
                 at,
                 hint_minutes: u32::from(op[1]),
+                polls: 0,
             })],
             223..=230 => vec![Change::AddSignal(Signal {
                 kind: "pr_merged".into(),

@@ -6,6 +6,7 @@ pub mod quota;
 pub mod refresh;
 pub mod todo;
 pub mod transfer;
+pub mod turn;
 
 use loopx_core::kernel::Kernel;
 use loopx_core::operation::Addressed;
@@ -20,6 +21,7 @@ pub fn run(kernel: &Kernel, cli: &Cli) -> Result<Value> {
     match &cli.command {
         Command::Todo(command) => todo::run(kernel, command),
         Command::Quota(command) => quota::run(kernel, command),
+        Command::Turn(command) => turn::run(kernel, command),
         Command::Goal(command) => goal::run(kernel, command),
         Command::Agent(command) => agent::run(kernel, command),
         Command::RefreshState(command) => refresh::run(kernel, command),

@@ -45,6 +45,9 @@ pub struct ShouldRun {
     /// Bind the answer to this turn: the write `turn admit`
     #[arg(long, value_name = "TURN")]
     pub turn_instance_id: Option<String>,
+    /// With a turn: seconds that its reservation lives, at most 86400 [default: 3600]
+    #[arg(long, value_name = "SECONDS", requires = "turn_instance_id")]
+    pub ttl_seconds: Option<u64>,
     /// Add a section (repeat)
     #[arg(long, value_name = "SECTION", value_parser = details())]
     pub include_detail: Vec<String>,
@@ -55,7 +58,7 @@ pub struct ShouldRun {
     pub host: HostArgs,
 }
 
-fn details() -> clap::builder::PossibleValuesParser {
+pub(super) fn details() -> clap::builder::PossibleValuesParser {
     clap::builder::PossibleValuesParser::new(Detail::NAMES.map(|(name, _)| name))
 }
 
@@ -121,24 +124,32 @@ pub fn run(kernel: &Kernel, command: &Quota) -> Result<Value> {
     }
 }
 
+/// The process works in a git worktree of its own.
+pub(super) fn in_own_worktree() -> bool {
+    std::env::current_dir().is_ok_and(|cwd| worktree::is_independent(&cwd))
+}
+
+/// The sections that were named.
+pub(super) fn sections(names: &[String]) -> Vec<Detail> {
+    let named = |name: &str| names.iter().any(|d| d == name);
+    Detail::NAMES.iter().filter(|(name, _)| named(name)).map(|(_, detail)| *detail).collect()
+}
+
 fn should_run(kernel: &Kernel, args: &ShouldRun) -> Value {
-    let in_worktree = || std::env::current_dir().is_ok_and(|cwd| worktree::is_independent(&cwd));
     let request = ShouldRunRequest {
         agent_id: args.agent_id.clone(),
         available_capabilities: args.available_capabilities.clone(),
-        independent_worktree: args.independent_worktree || in_worktree(),
+        independent_worktree: args.independent_worktree || in_own_worktree(),
         execution_context: context(&args.host),
-        include_detail: Detail::NAMES
-            .iter()
-            .filter(|(name, _)| args.include_detail.iter().any(|d| d == name))
-            .map(|(_, detail)| *detail)
-            .collect(),
+        include_detail: sections(&args.include_detail),
         turn_instance_id: args.turn_instance_id.clone(),
+        ttl_seconds: args.ttl_seconds,
+        holder_pid: None,
     };
     kernel.should_run(&at(&args.at), &request)
 }
 
-fn context(host: &HostArgs) -> Option<ExecutionContext> {
+pub(super) fn context(host: &HostArgs) -> Option<ExecutionContext> {
     match (&host.runtime_profile, host.codex_app, &host.host_surface) {
         (Some(name), ..) => ExecutionContext::of_profile(name),
         (None, true, _) => ExecutionContext::of_profile("codex_app_heartbeat"),

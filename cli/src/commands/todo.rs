@@ -128,7 +128,7 @@ pub struct FieldArgs {
     pub watch_only: bool,
 }
 
-fn classes() -> clap::builder::PossibleValuesParser {
+pub(super) fn classes() -> clap::builder::PossibleValuesParser {
     clap::builder::PossibleValuesParser::new(TaskClass::ALL.iter().map(|(_, text)| *text))
 }
 

@@ -9,9 +9,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::model::{
-    AgentId, AgentSeen, Attempt, Counters, Feedback, Finding, GoalUid, Grant, Instant, Lane, Lease,
-    Outcome, QuotaPolicy, ResumeCondition, Role, Signal, Spend, Stall, TaskClass, Todo, TodoId,
-    Turn, TurnState,
+    AgentId, AgentSeen, Attempt, Counters, Feedback, Finding, GoalUid, Grant, HandoffMode, Instant,
+    Lane, Lease, Outcome, QuotaPolicy, ResumeCondition, Role, Signal, Spend, Stall, TaskClass,
+    Todo, TodoId, Turn, TurnState,
 };
 use crate::quota::WindowUse;
 
@@ -69,6 +69,11 @@ pub struct View {
     pub leases: Vec<Lease>,
     /// Turns whose reservation holds now.
     pub turns: Vec<Turn>,
+    /// Admitted turns whose reservation has ended or whose holder has died, unsettled and
+    /// not yet swept: they count as failed.
+    pub lapsed: Vec<Turn>,
+    /// How work is handed over.
+    pub handoff: Option<HandoffMode>,
     /// Attempts whose cause still stands.
     pub attempts: Vec<Attempt>,
     /// Fruitless settles in a row.
@@ -109,6 +114,8 @@ pub struct GoalRecords {
     pub leases: BTreeMap<TodoId, Lease>,
     /// Every turn.
     pub turns: BTreeMap<String, Turn>,
+    /// How work is handed over; `None` is legacy.
+    pub handoff: Option<HandoffMode>,
     /// Attempts by digest and agent.
     pub attempts: Vec<Attempt>,
     /// Stalls.
@@ -184,10 +191,18 @@ impl GoalRecords {
             self.leases.values().filter(|l| l.is_live(query.now)).cloned().collect();
         let turns: Vec<Turn> =
             self.turns.values().filter(|t| is_live_turn(t, query.now)).cloned().collect();
+        let lapsed: Vec<Turn> =
+            self.turns.values().filter(|t| is_lapsed_turn(t, query.now)).cloned().collect();
         let todos: Vec<Todo> = if query.complete {
             open.into_iter().cloned().collect()
         } else {
-            let named = named_todos(&open, &leases, &turns, &self.stalls, &self.attempts);
+            let named = named_todos(
+                &open,
+                &leases,
+                &[&turns[..], &lapsed[..]].concat(),
+                &self.stalls,
+                &self.attempts,
+            );
             representative(&open, &named)
         };
         let targets = todos
@@ -227,6 +242,8 @@ impl GoalRecords {
             signals,
             leases,
             turns,
+            lapsed,
+            handoff: self.handoff,
             attempts: self.attempts.clone(),
             stalls: self.stalls.clone(),
             grants: self.grants.iter().filter(|g| g.is_live(query.now)).cloned().collect(),
@@ -299,6 +316,11 @@ impl View {
 /// Whether a turn's reservation holds at `now`.
 pub fn is_live_turn(turn: &Turn, now: Instant) -> bool {
     turn.state == TurnState::Live && turn.expires_at.is_some_and(|until| until > now)
+}
+
+/// Whether a turn was admitted, never settled, and its reservation has ended.
+pub fn is_lapsed_turn(turn: &Turn, now: Instant) -> bool {
+    turn.state == TurnState::Live && turn.expires_at.is_some_and(|until| until <= now)
 }
 
 /// Latest completion first, then id: the order in which obligations are offered.

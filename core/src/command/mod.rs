@@ -3,6 +3,7 @@
 
 pub mod quota;
 pub mod refresh;
+pub mod settle;
 pub mod todo;
 pub mod todo_complete;
 pub mod todo_fields;

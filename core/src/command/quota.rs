@@ -60,6 +60,18 @@ pub fn spend_slot(scene: &Scene<'_>, request: &SpendSlotRequest) -> Result<Effec
         .as_ref()
         .map(|t| super::turn::require_bound(scene, t, agent.as_ref(), wanted.as_ref()))
         .transpose()?;
+    match bound.as_ref().map(|t| t.state) {
+        Some(TurnState::Skipped) => {
+            return Err(Error::new(ErrorCode::TurnNotLive, "turn_instance_id")
+                .message("the turn was answered with a skip: it has nothing to spend"));
+        }
+        Some(TurnState::Settled) => {
+            return Err(Error::new(ErrorCode::AlreadySpent, "turn_instance_id")
+                .message("the turn is settled already")
+                .next(format!("loopx quota status --goal-id {goal}")));
+        }
+        _ => {}
+    }
     if policy.is_stopped() {
         return Err(Error::new(ErrorCode::GoalStopped, goal.as_str()));
     }
@@ -152,23 +164,23 @@ fn unspent(
 ) -> Result<Outcome> {
     let goal = &scene.policy.goal_id;
     let who = agent.map(|a| format!(" --agent-id {a}")).unwrap_or_default();
-    let todo = todo.or_else(|| turn.and_then(|t| t.todo_id.as_ref()));
-    let last = scene.read.last_delivery(agent, todo)?.ok_or_else(|| {
-        Error::new(ErrorCode::NotDelivered, todo.map_or("outcome", |t| t.as_str())).next(format!(
-            "loopx refresh-state --goal-id {goal}{who}{} --delivery-outcome outcome_progress",
-            todo.map(|t| format!(" --todo-id {t}")).unwrap_or_default()
-        ))
-    })?;
-    if let Some(turn) = turn
-        && last.turn_id.as_ref().is_some_and(|t| *t != turn.turn_id)
-    {
-        return Err(Error::new(ErrorCode::NotDelivered, turn.turn_id.as_str())
+    let last = match turn {
+        // A turn spends what it delivered itself.
+        Some(turn) => scene.read.delivery_of_turn(&turn.turn_id)?,
+        None => scene.read.last_delivery(agent, todo)?,
+    };
+    let last = last.ok_or_else(|| match turn {
+        Some(turn) => Error::new(ErrorCode::NotDelivered, turn.turn_id.as_str())
             .message(format!("turn {} has delivered nothing", turn.turn_id))
             .next(format!(
                 "loopx refresh-state --goal-id {goal}{who} --turn-instance-id {} --delivery-outcome outcome_progress",
                 turn.turn_id
-            )));
-    }
+            )),
+        None => Error::new(ErrorCode::NotDelivered, todo.map_or("outcome", |t| t.as_str())).next(format!(
+            "loopx refresh-state --goal-id {goal}{who}{} --delivery-outcome outcome_progress",
+            todo.map(|t| format!(" --todo-id {t}")).unwrap_or_default()
+        )),
+    })?;
     match last.spent_by {
         None => Ok(last),
         Some(spend) => Err(Error::new(ErrorCode::AlreadySpent, "outcome")

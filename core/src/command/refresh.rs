@@ -44,11 +44,21 @@ pub fn refresh_state(scene: &Scene<'_>, request: &RefreshStateRequest) -> Result
     let agent = scene.actor(request.agent_id.as_deref())?;
     let todo = request.todo_id.as_deref().map(|id| scene.todo(id)).transpose()?;
     let turn_id = request.turn_instance_id.as_deref().map(TurnId::parse).transpose()?;
-    if let Some(turn) = &turn_id {
-        super::turn::require_bound(scene, turn, agent.as_ref(), todo.as_ref().map(|t| &t.todo_id))?;
-    }
+    let bound = turn_id
+        .as_ref()
+        .map(|turn| {
+            super::turn::require_bound(
+                scene,
+                turn,
+                agent.as_ref(),
+                todo.as_ref().map(|t| &t.todo_id),
+            )
+        })
+        .transpose()?;
     let kind = request.delivery_outcome.unwrap_or(OutcomeKind::Neutral);
-    let todo_id = todo.as_ref().map(|t| t.todo_id.clone());
+    // What a turn delivers belongs to what it was admitted for.
+    let todo_id =
+        todo.as_ref().map(|t| t.todo_id.clone()).or_else(|| bound.and_then(|t| t.todo_id));
     let outcome = Outcome {
         id: scene.row,
         at: scene.now,

@@ -125,7 +125,7 @@ pub fn complete(scene: &Scene<'_>, request: &TodoCompleteRequest) -> Result<Effe
             text,
         }));
     }
-    let next = next_todos(scene, &todo, request, actor.as_ref())?;
+    let next = next_todos(scene, Some(&todo), request, actor.as_ref())?;
     done.successor_todo_ids = request
         .successor_todo_ids
         .iter()
@@ -209,9 +209,9 @@ fn replay(todo: &Todo, request: &TodoCompleteRequest) -> Result<Effect> {
     ))
 }
 
-fn next_todos(
+pub(super) fn next_todos(
     scene: &Scene<'_>,
-    source: &Todo,
+    source: Option<&Todo>,
     request: &TodoCompleteRequest,
     actor: Option<&AgentId>,
 ) -> Result<Vec<Todo>> {
@@ -220,7 +220,7 @@ fn next_todos(
     let new = |ordinal: usize, role, class, text: &str| -> Result<Todo> {
         let mut text = one_line("next_todo", text, TEXT_LIMIT)?;
         if let (None, Some(priority)) =
-            (crate::model::todo::split_priority(&text).0, source.priority())
+            (crate::model::todo::split_priority(&text).0, source.and_then(Todo::priority))
         {
             text = format!("[P{priority}] {text}");
         }

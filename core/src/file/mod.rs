@@ -5,6 +5,7 @@ pub mod digest;
 pub mod filesystem;
 pub mod holder;
 pub mod lock;
+pub mod process;
 pub mod read;
 pub mod replace;
 

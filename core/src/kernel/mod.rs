@@ -21,6 +21,7 @@ use crate::admission::packet::answer;
 use crate::admission::{AdmissionRequest, Decision, Detail, Situation, Subject, ViewQuery};
 use crate::command::quota::SpendSlotRequest;
 use crate::command::refresh::{RefreshStateRequest, refresh_state};
+use crate::command::settle::TurnSettleRequest;
 use crate::command::todo::{TodoAddRequest, TodoClaimRequest, TodoListRequest, TodoUpdateRequest};
 use crate::command::todo_complete::{TodoCompleteRequest, complete};
 use crate::command::turn::ShouldRunRequest;
@@ -113,6 +114,10 @@ impl Kernel {
             Op::TodoComplete => self.todo_complete(&at, &body(request)?),
             Op::QuotaShouldRun => Ok(self.should_run(&at, &body(request)?)),
             Op::TurnAdmit => Ok(self.turn_admit(&at, &body(request)?)),
+            Op::TurnRenew => self.turn_renew(&at, &body(request)?),
+            Op::TurnRelease => self.turn_release(&at, &body(request)?),
+            Op::TurnShow => self.turn_show(&at, &body(request)?),
+            Op::TurnSettle => self.turn_settle(&at, &body(request)?),
             Op::QuotaStatus => self.quota_status(&at),
             Op::QuotaSpendSlot => self.spend_slot(&at, &body(request)?),
             Op::RefreshState => self.refresh_state(&at, &body(request)?),
@@ -273,6 +278,28 @@ impl Kernel {
                 refusal(meant.as_deref().unwrap_or(&name), request, &error, now)
             }
         }
+    }
+
+    /// Extends a live turn.
+    pub fn turn_renew(&self, at: &Addressed, request: &turn::TurnRequest) -> Result<Value> {
+        let call = Call::new("turn.renew", at, request)?.by(request.agent_id.as_deref());
+        self.write(&call, |scene| turn::renew(scene, request))
+    }
+
+    /// Ends a turn without a settlement.
+    pub fn turn_release(&self, at: &Addressed, request: &turn::TurnRequest) -> Result<Value> {
+        let call = Call::new("turn.release", at, request)?.by(request.agent_id.as_deref());
+        self.write(&call, |scene| turn::release(scene, request))
+    }
+
+    /// Shows a turn.
+    pub fn turn_show(&self, at: &Addressed, request: &turn::TurnRequest) -> Result<Value> {
+        self.look(at, |scene| turn::show(scene, request))
+    }
+
+    /// Settles a turn: todo, evidence, spend and receipt in one commit.
+    pub fn turn_settle(&self, at: &Addressed, request: &TurnSettleRequest) -> Result<Value> {
+        self.settle(at, request)
     }
 
     /// The windows of one goal or of all.

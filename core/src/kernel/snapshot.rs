@@ -127,6 +127,8 @@ impl<'k> Snapshot<'k> {
                 })
             })?;
         }
+        view.bury(crate::file::process::is_dead, &query.quota);
+        view.lapse(query.now);
         view.findings.extend(self.adoption.findings.iter().cloned());
         view.health.extend(self.health.iter().cloned());
         Ok(view)

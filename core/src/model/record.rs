@@ -215,6 +215,20 @@ text_enum! {
     }
 }
 
+/// Who holds a turn or a lease beyond the call that took it, so that its death frees
+/// what it holds at once. Only a holder that outlives the call gives one.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HolderEvidence {
+    /// Process.
+    pub pid: u32,
+    /// When it started, in the system's own ticks: a reused pid has another.
+    pub started: u64,
+    /// Which boot of the machine.
+    pub boot_id: String,
+    /// Which machine.
+    pub host: String,
+}
+
 /// The binding of one turn id: what it was admitted for, for ever.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Turn {
@@ -240,6 +254,15 @@ pub struct Turn {
     /// When its reservation ends.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Instant>,
+    /// Epoch of the lease that it took.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub epoch: Option<u64>,
+    /// It claimed its todo, which nobody had claimed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub took_claim: bool,
+    /// Who holds it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub holder: Option<HolderEvidence>,
 }
 
 text_enum! {
@@ -379,12 +402,39 @@ pub struct Lease {
     /// Given back.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub released: bool,
+    /// Grows with every change, for compare-and-swap.
+    #[serde(default)]
+    pub version: u64,
+    /// The caller's key: repeating an acquire with it answers the same lease.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub idempotency_key: Option<String>,
+    /// Seconds asked for.
+    #[serde(default)]
+    pub ttl_seconds: u64,
+    /// Path globs that nobody else's lease may overlap.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub write_scopes: Vec<String>,
+    /// Who holds it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub holder: Option<HolderEvidence>,
 }
 
 impl Lease {
     /// Whether it holds at `now`.
     pub fn is_live(&self, now: Instant) -> bool {
         !self.released && self.expires_at > now
+    }
+}
+
+text_enum! {
+    /// How work is handed over between agents (reference: goal handoff modes).
+    HandoffMode {
+        /// Claims, and leases where somebody takes one.
+        Legacy = "legacy",
+        /// Claims only: no leases.
+        SoftClaim = "soft_claim",
+        /// Claiming and completing need a live lease of the agent.
+        HardLease = "hard_lease",
     }
 }
 
@@ -398,6 +448,9 @@ pub struct AgentSeen {
     /// Minutes of its last hint.
     #[serde(default)]
     pub hint_minutes: u32,
+    /// How often a host polled for it.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub polls: u64,
 }
 
 impl AgentSeen {

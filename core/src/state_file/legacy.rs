@@ -351,6 +351,9 @@ fn read_rollout(bytes: &[u8], ledger: &mut Ledger, damage: &mut Damage) {
                     at,
                     reserved: 0,
                     expires_at: None,
+                    epoch: None,
+                    took_claim: false,
+                    holder: None,
                 });
             }
             _ => {}

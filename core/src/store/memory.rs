@@ -9,8 +9,9 @@ use super::{Change, Read, Store, TodoFilter, Transaction, WritersTurn};
 use crate::admission::view::{GoalRecords, View, ViewQuery};
 use crate::error::{Error, ErrorCode, Result};
 use crate::model::{
-    AgentId, AttemptState, CommitRecord, Counters, EffectId, Evidence, GoalUid, JournalRow,
-    LegacyWitness, Outcome, Role, Spend, Todo, TodoId, Turn, TurnId, Usage, UsageTotal,
+    AgentId, AgentSeen, AttemptState, CommitRecord, Counters, EffectId, Evidence, GoalUid,
+    HandoffMode, JournalRow, Lease, LegacyWitness, Outcome, Role, Spend, Todo, TodoId, Turn,
+    TurnId, TurnState, Usage, UsageTotal,
 };
 
 /// Everything that one goal's store holds.
@@ -112,6 +113,7 @@ impl GoalRecords {
             Change::PutLease(lease) => {
                 self.leases.insert(lease.todo_id.clone(), lease.clone());
             }
+            Change::SetHandoff(mode) => self.handoff = Some(*mode),
             Change::PutSeen(seen) => {
                 self.seen.insert(seen.agent.clone(), seen.clone());
             }
@@ -272,6 +274,32 @@ impl Read for Tables {
         Ok(self.records.turns.get(id.as_str()).cloned())
     }
 
+    fn lease(&self, todo: &TodoId) -> Result<Option<Lease>> {
+        Ok(self.records.leases.get(todo).cloned())
+    }
+
+    fn seen(&self, agent: &AgentId) -> Result<Option<AgentSeen>> {
+        Ok(self.records.seen.get(agent).cloned())
+    }
+
+    fn handoff(&self) -> Result<Option<HandoffMode>> {
+        Ok(self.records.handoff)
+    }
+
+    fn open_turns(&self) -> Result<Vec<Turn>> {
+        Ok(self.records.turns.values().filter(|t| t.state == TurnState::Live).cloned().collect())
+    }
+
+    fn delivery_of_turn(&self, turn: &TurnId) -> Result<Option<Outcome>> {
+        Ok(self
+            .records
+            .outcomes
+            .iter()
+            .filter(|o| o.kind.is_delivered() && o.turn_id.as_ref() == Some(turn))
+            .max_by_key(|o| o.id)
+            .cloned())
+    }
+
     fn last_delivery(
         &self,
         agent: Option<&AgentId>,
@@ -337,6 +365,7 @@ impl Read for Tables {
         dump_rows(sink, "seen", r.seen.values())?;
         dump_rows(sink, "signals", r.signals.iter())?;
         dump_rows(sink, "findings", r.findings.iter())?;
+        dump_rows(sink, "handoff", r.handoff.iter())?;
         dump_rows(sink, "commits", self.commits.iter())?;
         dump_rows(sink, "legacy", self.legacy.iter())?;
         dump_rows(sink, "projections", self.projections.iter())
@@ -387,6 +416,7 @@ pub(super) fn change_of_row(table: &str, row: &Value) -> Result<Option<Change>> 
         "grants" => Change::PutGrant(from_value(table, row)?),
         "feedback" => Change::PutFeedback(from_value(table, row)?),
         "leases" => Change::PutLease(from_value(table, row)?),
+        "handoff" => Change::SetHandoff(from_value(table, row)?),
         "seen" => Change::PutSeen(from_value(table, row)?),
         "signals" => Change::AddSignal(from_value(table, row)?),
         "findings" => Change::PutFinding(from_value(table, row)?),
@@ -443,6 +473,15 @@ macro_rules! forward_reads {
                 self.$($field)+.last_spends(limit)
             }
             fn turn(&self, id: &TurnId) -> Result<Option<Turn>> { self.$($field)+.turn(id) }
+            fn lease(&self, todo: &TodoId) -> Result<Option<crate::model::Lease>> { self.$($field)+.lease(todo) }
+            fn seen(&self, agent: &AgentId) -> Result<Option<crate::model::AgentSeen>> {
+                self.$($field)+.seen(agent)
+            }
+            fn handoff(&self) -> Result<Option<crate::model::HandoffMode>> { self.$($field)+.handoff() }
+            fn open_turns(&self) -> Result<Vec<Turn>> { self.$($field)+.open_turns() }
+            fn delivery_of_turn(&self, turn: &TurnId) -> Result<Option<Outcome>> {
+                self.$($field)+.delivery_of_turn(turn)
+            }
             fn last_delivery(&self, agent: Option<&AgentId>, todo: Option<&TodoId>) -> Result<Option<Outcome>> {
                 self.$($field)+.last_delivery(agent, todo)
             }

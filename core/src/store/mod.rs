@@ -22,8 +22,8 @@ use crate::admission::view::{GoalRecords, View, ViewQuery};
 use crate::error::Result;
 use crate::model::{
     AgentId, AgentSeen, Attempt, CommitRecord, Counters, EffectId, Evidence, Feedback, Finding,
-    GoalUid, Grant, JournalRow, Lease, LegacyWitness, Outcome, Role, Signal, Spend, Stall, Todo,
-    TodoId, TodoStatus, Turn, TurnId, UsageTotal,
+    GoalUid, Grant, HandoffMode, JournalRow, Lease, LegacyWitness, Outcome, Role, Signal, Spend,
+    Stall, Todo, TodoId, TodoStatus, Turn, TurnId, UsageTotal,
 };
 
 pub use memory::MemoryStore;
@@ -61,6 +61,8 @@ pub enum Change {
     PutGrant(Grant),
     /// Stores a lease.
     PutLease(Lease),
+    /// Sets how work is handed over.
+    SetHandoff(HandoffMode),
     /// Stores when an agent was last seen.
     PutSeen(AgentSeen),
     /// Adds an outside fact.
@@ -149,6 +151,16 @@ pub trait Read {
     fn last_spends(&self, limit: usize) -> Result<Vec<Spend>>;
     /// A turn's binding.
     fn turn(&self, id: &TurnId) -> Result<Option<Turn>>;
+    /// The lease row of a todo, live or not: its epoch never goes back.
+    fn lease(&self, todo: &TodoId) -> Result<Option<Lease>>;
+    /// When an agent was last seen.
+    fn seen(&self, agent: &AgentId) -> Result<Option<AgentSeen>>;
+    /// How work is handed over; `None` is legacy.
+    fn handoff(&self) -> Result<Option<HandoffMode>>;
+    /// Admitted turns that are not settled or released, lapsed ones included.
+    fn open_turns(&self) -> Result<Vec<Turn>>;
+    /// The delivered outcome of a turn that is not spent; the newest one.
+    fn delivery_of_turn(&self, turn: &TurnId) -> Result<Option<Outcome>>;
     /// The newest delivered outcome of `agent`, on `todo` when one is named.
     fn last_delivery(
         &self,

@@ -387,6 +387,11 @@ fn beside(
                     [usize::from(g[35] / 64)],
                 turn_id: None,
                 released: g[35] % 8 == 7,
+                version: 1,
+                idempotency_key: None,
+                ttl_seconds: 0,
+                write_scopes: Vec::new(),
+                holder: None,
             },
         );
     }
@@ -418,6 +423,9 @@ fn beside(
                 expires_at: Some(
                     [minutes(50), minutes(5), noon(), minutes(-1)][usize::from(g[37] % 8).min(3)],
                 ),
+                epoch: None,
+                took_claim: false,
+                holder: None,
             },
         );
     }
@@ -566,6 +574,7 @@ impl From<&Genes> for Case {
                     agent: agent(n),
                     at: minutes(-ago),
                     hint_minutes: [0, 120, 250][usize::from(gene / 8 % 3)],
+                    polls: 0,
                 };
                 records.seen.insert(seen.agent.clone(), seen);
             }

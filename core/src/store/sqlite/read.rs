@@ -14,9 +14,9 @@ use crate::admission::view::{
 };
 use crate::error::{Error, ErrorCode, Result};
 use crate::model::{
-    AgentId, CommitRecord, Counters, EffectId, Evidence, GoalUid, Instant, JournalRow,
-    LegacyWitness, Outcome, ResumeCondition, Role, Signal, Spend, Todo, TodoId, Turn, TurnId,
-    UsageTotal,
+    AgentId, AgentSeen, CommitRecord, Counters, EffectId, Evidence, GoalUid, HandoffMode, Instant,
+    JournalRow, Lease, LegacyWitness, Outcome, ResumeCondition, Role, Signal, Spend, Todo, TodoId,
+    Turn, TurnId, UsageTotal,
 };
 use crate::quota::window::leaves_at;
 use crate::quota::{WindowUse, window_start};
@@ -214,6 +214,8 @@ impl Db<'_> {
         let mut turns: Vec<Turn> = self
             .docs("SELECT doc FROM turns WHERE live = 1 AND expires_at > ?1 ORDER BY id", [now])?;
         turns.retain(|t| is_live_turn(t, query.now));
+        let lapsed: Vec<Turn> = self
+            .docs("SELECT doc FROM turns WHERE live = 1 AND expires_at <= ?1 ORDER BY id", [now])?;
         let stalls = self.docs("SELECT doc FROM stalls ORDER BY todo, agent", [])?;
         let attempts: Vec<crate::model::Attempt> =
             self.docs("SELECT doc FROM attempts ORDER BY agent, rule, cause", [])?;
@@ -223,7 +225,13 @@ impl Db<'_> {
             let special: Vec<Todo> =
                 self.docs("SELECT doc FROM todos WHERE lane = 1 ORDER BY ord, id", [])?;
             let refs: Vec<&Todo> = special.iter().collect();
-            let named = named_todos(&refs, &leases, &turns, &stalls, &attempts);
+            let named = named_todos(
+                &refs,
+                &leases,
+                &[&turns[..], &lapsed[..]].concat(),
+                &stalls,
+                &attempts,
+            );
             self.representative(special, &named)?
         };
         let mut targets = BTreeMap::new();
@@ -263,6 +271,8 @@ impl Db<'_> {
             window: self.window(query, &turns)?,
             leases,
             turns,
+            lapsed,
+            handoff: self.handoff()?,
             attempts,
             stalls,
             grants,
@@ -432,6 +442,29 @@ impl Read for Db<'_> {
         self.doc("SELECT doc FROM turns WHERE id = ?1", [id.as_str()])
     }
 
+    fn lease(&self, todo: &TodoId) -> Result<Option<Lease>> {
+        self.doc("SELECT doc FROM leases WHERE todo = ?1", [todo.as_str()])
+    }
+
+    fn seen(&self, agent: &AgentId) -> Result<Option<AgentSeen>> {
+        self.doc("SELECT doc FROM seen WHERE agent = ?1", [agent.as_str()])
+    }
+
+    fn handoff(&self) -> Result<Option<HandoffMode>> {
+        self.doc("SELECT value FROM meta WHERE key = 'handoff'", [])
+    }
+
+    fn open_turns(&self) -> Result<Vec<Turn>> {
+        self.docs("SELECT doc FROM turns WHERE live = 1 ORDER BY id", [])
+    }
+
+    fn delivery_of_turn(&self, turn: &TurnId) -> Result<Option<Outcome>> {
+        self.doc(
+            "SELECT doc FROM outcomes WHERE turn = ?1 AND turn <> '' AND delivered = 1 ORDER BY id DESC LIMIT 1",
+            [turn.as_str()],
+        )
+    }
+
     fn last_delivery(
         &self,
         agent: Option<&AgentId>,
@@ -495,10 +528,11 @@ impl Read for Db<'_> {
                 outcomes: self.docs("SELECT doc FROM outcomes ORDER BY id", [])?,
                 signals: self.signals()?,
                 leases: self
-                    .docs::<crate::model::Lease>("SELECT doc FROM leases", [])?
+                    .docs::<Lease>("SELECT doc FROM leases", [])?
                     .into_iter()
                     .map(|l| (l.todo_id.clone(), l))
                     .collect(),
+                handoff: self.handoff()?,
                 turns: self
                     .docs::<Turn>("SELECT doc FROM turns", [])?
                     .into_iter()
@@ -509,7 +543,7 @@ impl Read for Db<'_> {
                 grants: self.docs("SELECT doc FROM grants ORDER BY id", [])?,
                 feedback: self.docs("SELECT doc FROM feedback ORDER BY id", [])?,
                 seen: self
-                    .docs::<crate::model::AgentSeen>("SELECT doc FROM seen", [])?
+                    .docs::<AgentSeen>("SELECT doc FROM seen", [])?
                     .into_iter()
                     .map(|s| (s.agent.clone(), s))
                     .collect(),
@@ -540,6 +574,7 @@ impl Read for Db<'_> {
                 sink("signals", to_value(&signal)?)?;
             }
             self.dump_docs(sink, "findings", "SELECT doc FROM findings ORDER BY code, about")?;
+            self.dump_docs(sink, "handoff", "SELECT value FROM meta WHERE key = 'handoff'")?;
             self.dump_docs(sink, "commits", "SELECT doc FROM commits ORDER BY n")?;
             self.dump_docs(sink, "legacy", "SELECT value FROM meta WHERE key = 'legacy'")?;
             let mut statement = self

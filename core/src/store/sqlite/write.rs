@@ -177,14 +177,15 @@ impl<'a> SqliteTransaction<'a> {
                 self
 
                 .run(
-                    "INSERT INTO outcomes(id, agent, todo, delivered, spent, doc) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
-                     ON CONFLICT(id) DO UPDATE SET agent = ?2, todo = ?3, delivered = ?4, spent = ?5, doc = ?6",
+                    "INSERT INTO outcomes(id, agent, todo, delivered, spent, turn, doc) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+                     ON CONFLICT(id) DO UPDATE SET agent = ?2, todo = ?3, delivered = ?4, spent = ?5, turn = ?6, doc = ?7",
                     params![
                         signed(o.id),
                         key_of(o.agent.as_ref()),
                         o.todo_id.as_ref().map_or("", TodoId::as_str),
                         o.kind.is_delivered(),
                         o.spent_by.is_some(),
+                        o.turn_id.as_ref().map_or("", TurnId::as_str),
                         text(o)?
                     ],
                 )
@@ -262,6 +263,7 @@ impl<'a> SqliteTransaction<'a> {
                 .map(drop),
             Change::ClearFindings(code) => self.run("DELETE FROM findings WHERE code = ?1", [code]).map(drop),
             Change::SetLegacy(witness) => self.set_meta("legacy", &text(witness)?),
+            Change::SetHandoff(mode) => self.set_meta("handoff", &text(mode)?),
         }
     }
 

@@ -1,0 +1,97 @@
+//! Commands that change the registry and the store: a journal row brackets the atomic
+//! replace of the registry, and the next writer finishes or drops what a crash left.
+
+use serde_json::{Map, Value};
+
+use super::super::goal::Goal;
+use super::super::{Kernel, receipt};
+use super::{Call, replay};
+use crate::error::{Error, ErrorCode, Result};
+use crate::model::{AgentId, CommitRecord, Instant, JournalRow};
+use crate::registry::{Registry, begin_change, entry_digest};
+use crate::store::{Store as _, Transaction};
+
+impl Kernel {
+    /// Runs a command that changes the registry and the store: a journal row brackets the
+    /// atomic replace of the registry.
+    pub(in super::super) fn write_both(
+        &self,
+        call: &Call<'_>,
+        edit: impl Fn(&mut Value, Instant) -> Result<Map<String, Value>>,
+    ) -> Result<Value> {
+        let found = self.goal(call.goal)?;
+        if !found.has_store {
+            edit(&mut found.entry()?.clone(), self.now())?;
+        }
+        let (goal, uid) = self.with_store(found)?;
+        let id = goal.policy.goal_id.clone();
+        let mut change =
+            begin_change(goal.registry.path(), &self.holder(call.verb), self.options.deadline)?;
+        let index = change.registry().locate(&id)?;
+        let effect_id = call.effect()?;
+        let now = self.now();
+        let mut store = self.stores.writer(&goal.store_path(&uid), &uid, self.sqlite())?;
+        let mut tx = store.store()?.begin(call.verb)?;
+        recover_with(change.registry(), index, tx.as_mut())?;
+        if let Some(done) = tx.commit_of(&effect_id)? {
+            return replay(&done, &call.digest, &effect_id);
+        }
+        let entry = change
+            .registry_mut()
+            .entry_mut(index)
+            .ok_or_else(|| Error::new(ErrorCode::GoalUnknown, id.as_str()))?;
+        let answer = edit(entry, now)?;
+        let entry_after = entry_digest(entry);
+        let commit = tx.last_commit()? + 1;
+        let answer = receipt(id.as_str(), commit, now, answer);
+        let rendered = change.render()?;
+        let actor = call.agent.and_then(|a| AgentId::parse(a).ok());
+        let record = self.record(call, &effect_id, commit, actor, now, &answer);
+        if rendered.witnesses.differ() {
+            tx.set_journal(Some(&JournalRow {
+                effect_id,
+                witness_before: rendered.witnesses.before.clone(),
+                witness_after: rendered.witnesses.after.clone(),
+                entry_after,
+                commit: record.clone(),
+            }))?;
+            // Nobody writes between the two commits, so the numbers stay as noted.
+            let turn = tx.commit()?;
+            change.commit()?;
+            tx = store.store()?.begin_again(turn)?;
+            tx.set_journal(None)?;
+        }
+        tx.record(&record)?;
+        drop(tx.commit()?);
+        let projected = self.project_global(change.registry(), std::slice::from_ref(&id), now);
+        let mut answer = answer;
+        if let (Err(error), Some(map)) = (projected, answer.as_object_mut()) {
+            // The project's registry is the truth; the global copy is behind and says so.
+            map.insert("global_projection".into(), error.to_json());
+        }
+        Ok(answer)
+    }
+}
+
+/// Finishes or drops a command that a crash left between registry and store.
+pub(super) fn recover(goal: &Goal, tx: &mut dyn Transaction) -> Result<()> {
+    if tx.journal()?.is_none() {
+        return Ok(());
+    }
+    let current = Registry::read(goal.registry.path())?;
+    let index = current.locate(&goal.policy.goal_id)?;
+    recover_with(&current, index, tx)
+}
+
+fn recover_with(registry: &Registry, index: usize, tx: &mut dyn Transaction) -> Result<()> {
+    let Some(row) = tx.journal()? else { return Ok(()) };
+    let replaced = registry.witness() == row.witness_after
+        || (registry.witness() != row.witness_before
+            && registry.entry(index).is_some_and(|entry| entry_digest(entry) == row.entry_after));
+    tx.set_journal(None)?;
+    if replaced && tx.commit_of(&row.effect_id)?.is_none() {
+        let n = tx.last_commit()? + 1;
+        tx.record(&CommitRecord { n, ..row.commit })?;
+    }
+    Ok(())
+}

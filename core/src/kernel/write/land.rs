@@ -1,0 +1,312 @@
+//! The state file around a commit: hand edits are taken in before it, the projection is
+//! written after it while it is still this writer's turn, and what a projection
+//! displaced is taken in at once.
+
+use serde_json::json;
+
+use super::super::goal::Goal;
+use super::super::surface::{self, Surface};
+use super::super::{Kernel, is_health, receipt, snapshot};
+use super::Open;
+use crate::command::mint;
+use crate::command::todo::follows;
+use crate::error::{Error, ErrorCode, Result};
+use crate::file::{Durability, read_bounded, replace, sha256_hex};
+use crate::model::{AgentId, CommitRecord, EffectId, Finding, GoalUid, Instant, Todo, TodoId};
+use crate::state_file::Document;
+use crate::store::{Change, Read, Store as _, Transaction, WritersTurn};
+
+/// Times that edits made while a projection was being written are taken in before the
+/// rest is left to the next write.
+const MAX_ROUNDS: usize = 4;
+
+/// The bytes of a projection, and what the state file is expected to hold until then.
+type Projected = (Vec<u8>, Option<Vec<u8>>);
+
+/// How the state file stood when the transaction began.
+#[derive(Default)]
+pub(super) struct SurfaceNow {
+    /// It was the last projection.
+    pub clean: bool,
+    /// It is to be written whatever the command does.
+    pub must_write: bool,
+    /// Hand edits were taken in.
+    pub adopted: bool,
+    /// What was not taken in.
+    pub findings: Vec<Finding>,
+    /// What the projection is drawn onto, and what the file holds.
+    pub template: Option<(Document, Vec<u8>)>,
+    /// Why it cannot be read.
+    pub problem: Option<Error>,
+}
+
+/// A commit that was made, its turn still held, and what its projection displaced.
+pub(super) struct Landed {
+    turn: WritersTurn,
+    displaced: Option<Displaced>,
+}
+
+/// Text that somebody saved between our reading and our writing of the state file.
+struct Displaced {
+    /// It.
+    text: Vec<u8>,
+    /// What it was an edit of.
+    base: Option<Vec<u8>>,
+    /// What lies in its place now.
+    ours: Vec<u8>,
+}
+
+impl Kernel {
+    /// Takes hand edits into the transaction, as a commit of their own.
+    pub(super) fn adopt(
+        &self,
+        goal: &Goal,
+        uid: &GoalUid,
+        tx: &mut dyn Transaction,
+        editor: Option<&AgentId>,
+        now: Instant,
+    ) -> Result<SurfaceNow> {
+        let looked = surface::look(goal, uid, tx);
+        match looked {
+            Ok(Surface::None) => Ok(SurfaceNow::default()),
+            Ok(Surface::Clean) => Ok(SurfaceNow { clean: true, ..SurfaceNow::default() }),
+            Ok(Surface::Missing | Surface::Stale) => {
+                Ok(SurfaceNow { must_write: true, ..SurfaceNow::default() })
+            }
+            Ok(Surface::Edited { base, bytes }) => {
+                self.adopt_edit(goal, tx, base.as_deref(), bytes, editor, now)
+            }
+            // A file that cannot be read is left alone; the store goes on without it.
+            Err(error) if is_health(&error) => {
+                Ok(SurfaceNow { problem: Some(error), ..SurfaceNow::default() })
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    fn adopt_edit(
+        &self,
+        goal: &Goal,
+        tx: &mut dyn Transaction,
+        base: Option<&[u8]>,
+        bytes: Vec<u8>,
+        editor: Option<&AgentId>,
+        now: Instant,
+    ) -> Result<SurfaceNow> {
+        let commit = tx.last_commit()? + 1;
+        let edits = {
+            let read: &dyn Read = tx;
+            let mut minted = 0;
+            let mut taken: Vec<TodoId> = Vec::new();
+            surface::compare(goal, read, base, &bytes, editor, now, &mut || {
+                // An id that cannot be minted leaves a provisional one, which is refused below.
+                let id = mint(read, commit, minted).ok().filter(|id| !taken.contains(id))?;
+                minted += 1;
+                taken.push(id.clone());
+                Some(id)
+            })
+        };
+        let edits = match edits {
+            Ok(edits) => edits,
+            Err(error) if is_health(&error) => {
+                return Ok(SurfaceNow { problem: Some(error), ..SurfaceNow::default() });
+            }
+            Err(error) => return Err(error),
+        };
+        let mut state = SurfaceNow {
+            must_write: true,
+            findings: edits.adoption.findings,
+            template: Some((edits.document, bytes.clone())),
+            ..SurfaceNow::default()
+        };
+        if edits.adoption.put.is_empty() {
+            return Ok(state);
+        }
+        let mut changes: Vec<Change> = Vec::new();
+        for put in &edits.adoption.put {
+            if crate::state_file::is_provisional(&put.todo_id) {
+                return Err(
+                    Error::new(ErrorCode::Internal, "todo id").message("no free todo id was found")
+                );
+            }
+            let old = edits.current.iter().find(|t| t.todo_id == put.todo_id);
+            if follows(put) && !old.is_some_and(follows) {
+                changes.push(Change::FollowDangling);
+            }
+            changes.push(Change::ClearStalls(put.todo_id.clone()));
+        }
+        changes.extend(edits.adoption.put.iter().cloned().map(|t| Change::PutTodo(Box::new(t))));
+        tx.apply(&changes)?;
+        let ids: Vec<&TodoId> = edits.adoption.put.iter().map(|t| &t.todo_id).collect();
+        let digest = sha256_hex(&bytes);
+        let answer = json!({"adopted_todo_ids": ids, "findings": state.findings});
+        tx.record(&CommitRecord {
+            n: commit,
+            effect_id: EffectId::derived("adopt", &[&commit.to_string(), &digest]),
+            verb: "state_file.adopt".into(),
+            agent: editor.cloned(),
+            at: now,
+            fixed_clock: self.fixed_clock(),
+            body_digest: digest,
+            receipt: receipt(
+                goal.policy.goal_id.as_str(),
+                commit,
+                now,
+                answer.as_object().cloned().unwrap_or_default(),
+            ),
+        })?;
+        state.adopted = true;
+        Ok(state)
+    }
+
+    /// Commits, and writes the projection while it is still this writer's turn.
+    pub(super) fn land(
+        &self,
+        goal: &Goal,
+        uid: &GoalUid,
+        mut tx: Box<dyn Transaction + '_>,
+        surface: SurfaceNow,
+        puts: &[Todo],
+        now: Instant,
+    ) -> Result<Landed> {
+        let touched = surface.adopted || surface.must_write || !puts.is_empty();
+        let projection = if touched && surface.problem.is_none() && goal.state_path().is_some() {
+            self.project(goal, uid, tx.as_ref(), &surface, puts, now)?
+        } else {
+            None
+        };
+        if let Some((bytes, _)) = &projection {
+            tx.note_projection(&sha256_hex(bytes))?;
+        }
+        let turn = tx.commit()?;
+        let mut displaced = None;
+        if let Some((ours, base)) = projection {
+            // The commit stands whatever happens to its surface: a projection that could
+            // not be written is made up by the next write.
+            if let Ok(Some(text)) = surface::write(goal, uid, &ours, base.as_deref()) {
+                displaced = Some(Displaced { text, base, ours });
+            }
+        }
+        Ok(Landed { turn, displaced })
+    }
+
+    /// Takes in what a projection displaced, in the same turn, until nothing more comes.
+    pub(super) fn land_displaced(
+        &self,
+        open: &mut Open<'_>,
+        first: Landed,
+        now: Instant,
+    ) -> Result<()> {
+        let Open { goal, uid, store } = open;
+        let Landed { mut turn, mut displaced } = first;
+        for _ in 0..MAX_ROUNDS {
+            let Some(Displaced { text, base, ours }) = displaced.take() else { return Ok(()) };
+            // A crash from here on finds the text beside the store.
+            keep_displaced(goal, uid, &text, base.as_deref())?;
+            let mut tx = store.store()?.begin_again(turn)?;
+            let mut surface =
+                self.adopt_edit(goal, tx.as_mut(), base.as_deref(), text, None, now)?;
+            // Drawn onto the person's own text; in the file lies our projection.
+            surface.template = surface.template.map(|(document, _)| (document, ours));
+            let landed = self.land(goal, uid, tx, surface, &[], now)?;
+            forget_displaced(goal, uid)?;
+            (turn, displaced) = (landed.turn, landed.displaced);
+        }
+        match displaced {
+            Some(Displaced { text, base, .. }) => keep_displaced(goal, uid, &text, base.as_deref()),
+            None => Ok(()),
+        }
+    }
+
+    /// Takes in a displaced text that a crash left beside the store.
+    pub(super) fn adopt_left_over(
+        &self,
+        goal: &Goal,
+        uid: &GoalUid,
+        tx: &mut dyn Transaction,
+        now: Instant,
+    ) -> Result<bool> {
+        let read = |name: &str| {
+            read_bounded(
+                &goal.folder(uid).join(name),
+                snapshot::MAX_STATE_FILE,
+                "displaced state file",
+            )
+        };
+        let Some(text) = read("displaced.md")? else { return Ok(false) };
+        let base = read("displaced.base")?;
+        self.adopt_edit(goal, tx, base.as_deref(), text, None, now)?;
+        Ok(true)
+    }
+
+    fn project(
+        &self,
+        goal: &Goal,
+        uid: &GoalUid,
+        read: &dyn Read,
+        surface: &SurfaceNow,
+        puts: &[Todo],
+        now: Instant,
+    ) -> Result<Option<Projected>> {
+        let on_disk =
+            |path: &std::path::Path| read_bounded(path, snapshot::MAX_STATE_FILE, "state file");
+        let (template, expected) = match &surface.template {
+            Some((document, bytes)) => (document.clone(), Some(bytes.clone())),
+            None => {
+                let bytes = match goal.state_path() {
+                    Some(path) => on_disk(&path)?.filter(|b| !b.is_empty()),
+                    None => None,
+                };
+                // What was last written is the template when the file itself is stale.
+                let base = match surface.clean {
+                    true => None,
+                    false => on_disk(&goal.base_path(uid))?.filter(|b| !b.is_empty()),
+                };
+                let source = base.as_ref().or(bytes.as_ref());
+                match source {
+                    Some(source) => (Document::parse(source)?, bytes),
+                    None => (surface::fresh_template(goal, now)?, bytes),
+                }
+            }
+        };
+        let bytes = if surface.clean && !surface.adopted && expected.is_some() {
+            let bytes =
+                surface::project_changes(read, &template, &puts.iter().collect::<Vec<_>>(), now)?;
+            debug_assert_eq!(
+                String::from_utf8_lossy(&bytes),
+                String::from_utf8_lossy(&surface::project(read, &template, !puts.is_empty(), now)?),
+                "a projection of the changes equals a whole one"
+            );
+            bytes
+        } else {
+            surface::project(read, &template, !puts.is_empty(), now)?
+        };
+        if Some(&bytes) == expected.as_ref() && surface.clean {
+            return Ok(None);
+        }
+        Ok(Some((bytes, expected)))
+    }
+}
+
+fn keep_displaced(goal: &Goal, uid: &GoalUid, text: &[u8], base: Option<&[u8]>) -> Result<()> {
+    let folder = goal.folder(uid);
+    if let Some(base) = base {
+        replace(&folder.join("displaced.base"), base, Durability::Synced)?;
+    }
+    replace(&folder.join("displaced.md"), text, Durability::Synced)
+}
+
+/// Forgets a displaced text that has been taken in.
+pub(super) fn forget_displaced(goal: &Goal, uid: &GoalUid) -> Result<()> {
+    // The text first: a base alone is nothing.
+    for name in ["displaced.md", "displaced.base"] {
+        let path = goal.folder(uid).join(name);
+        match std::fs::remove_file(&path) {
+            Err(e) if e.kind() != std::io::ErrorKind::NotFound => {
+                return Err(Error::from_io(&e, "displaced state file", &path));
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}

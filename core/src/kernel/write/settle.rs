@@ -1,0 +1,119 @@
+//! Settling a turn: todo, evidence, spend and receipt in one commit, the next decision
+//! with it, and where asked the next admission.
+
+use serde_json::{Value, json};
+
+use super::super::{Kernel, admission_request, import, receipt};
+use super::{Call, Done, Once, Stage, puts_of, replay};
+use crate::admission::packet::answer;
+use crate::admission::{Situation, Subject};
+use crate::command::settle::{TurnSettleRequest, settle};
+use crate::command::turn::{ShouldRunRequest, Terms};
+use crate::error::Result;
+use crate::model::{AgentId, TurnId};
+use crate::operation::Addressed;
+
+impl Kernel {
+    /// Settles a turn.
+    pub(in super::super) fn settle(
+        &self,
+        at: &Addressed,
+        request: &TurnSettleRequest,
+    ) -> Result<Value> {
+        let call = Call::new("turn.settle", at, request)?
+            .by(request.agent_id.as_deref())
+            .in_turn(Some(&request.turn_instance_id))?
+            .once_a_turn();
+        let next = request.admit_next.as_deref().map(TurnId::parse).transpose()?;
+        let found = self.goal(at.goal_id.as_deref())?;
+        let mut open = self.open_to_write(found)?;
+        // As in an admission: what is decided next is decided on the policy in force.
+        let lock = crate::file::FileLock::shared_if_possible(
+            open.goal.registry.path(),
+            &self.holder("turn.settle"),
+            self.options.deadline,
+        )?;
+        let current = crate::registry::Registry::read(open.goal.registry.path())?;
+        if current.witness() != open.goal.registry.witness() {
+            let id = open.goal.policy.goal_id.clone();
+            open.goal = self.goal_in(current, &id)?;
+        }
+        let effect_id = call.effect()?;
+        let actor = call.agent.and_then(|a| AgentId::parse(a).ok());
+        let once = Once {
+            verb: call.verb,
+            effect_id: &effect_id,
+            replay: &|done| replay(&done, &call.digest, &effect_id),
+            editor: actor.as_ref(),
+        };
+        let answer = self.transact(&mut open, &once, |stage| {
+            if import::grew(stage.goal, stage.tx.legacy()?.as_ref())? {
+                return Err(import::still_written(stage.goal));
+            }
+            let scene = stage.scene()?;
+            let commit = scene.commit;
+            let effect = settle(&scene, request)?;
+            let mut puts = puts_of(&effect.changes);
+            stage.tx.apply(&effect.changes)?;
+            let goal_id = stage.goal.policy.goal_id.as_str();
+            let mut answer = receipt(goal_id, commit, stage.now, effect.answer);
+            if let Some(map) = answer.as_object_mut() {
+                map.insert("next".into(), self.advise(stage, request)?);
+            }
+            // The log keeps what was settled; the advice is of the moment.
+            let record = self.record(&call, &effect_id, commit, actor.clone(), stage.now, &answer);
+            stage.tx.record(&record)?;
+            if let Some(next) = &next {
+                let ask = next_request(request, next);
+                let asked = admission_request(&stage.goal.policy, &ask)?;
+                let bound = self.bind(stage, next, &asked, &Terms::default())?;
+                puts.extend(bound.puts);
+                if let Some(map) = answer.as_object_mut() {
+                    map.insert("next".into(), bound.answer);
+                }
+            }
+            Ok(Done { answer, puts, idle: false })
+        });
+        drop(lock);
+        answer
+    }
+
+    /// What `quota should-run` would answer after this settlement.
+    fn advise(&self, stage: &Stage<'_>, request: &TurnSettleRequest) -> Result<Value> {
+        let plain = ShouldRunRequest {
+            agent_id: request.agent_id.clone(),
+            available_capabilities: request.available_capabilities.clone(),
+            independent_worktree: request.independent_worktree,
+            ..ShouldRunRequest::default()
+        };
+        let mut asked = admission_request(&stage.goal.policy, &plain)?;
+        if asked.agent.is_none() {
+            asked.agent = crate::command::actor(&stage.goal.policy, None)?;
+        }
+        let view = self.admission_view(stage, &asked)?;
+        let subject = Subject::Goal { policy: &stage.goal.policy, view: &view };
+        let situation = Situation { subject, request: &asked, now: stage.now };
+        let (decision, packet) = answer(&situation, stage.goal.policy.goal_id.as_str());
+        Ok(json!({
+            "should_run": decision.verdict.run,
+            "rule": decision.rule,
+            "decision": decision.verdict.decision,
+            "effective_action": decision.verdict.effective_action,
+            "state": decision.verdict.state,
+            "reason": packet.get("reason"),
+            "selected_todo": packet.get("selected_todo"),
+            "quota": packet.get("quota"),
+            "scheduler_hint": packet.get("scheduler_hint"),
+        }))
+    }
+}
+
+fn next_request(request: &TurnSettleRequest, next: &TurnId) -> ShouldRunRequest {
+    ShouldRunRequest {
+        agent_id: request.agent_id.clone(),
+        available_capabilities: request.available_capabilities.clone(),
+        independent_worktree: request.independent_worktree,
+        turn_instance_id: Some(next.to_string()),
+        ..ShouldRunRequest::default()
+    }
+}
