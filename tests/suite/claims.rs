@@ -191,7 +191,6 @@ fn sixteen_registrations_at_once_lose_no_agent() {
 }
 
 #[test]
-#[ignore = "fault: a write to the store between the two commits of a registry change drops its journal; the change answers `internal`, its receipt is lost, and the registry is changed all the same"]
 fn registry_changes_beside_other_writes_keep_their_receipts() {
     let sandbox = world(1);
     for round in 0..4 {

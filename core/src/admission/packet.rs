@@ -38,12 +38,13 @@ struct Size {
 
 /// The sizes, largest first. The last one fits whatever the texts are: a test tries the
 /// longest identifiers and texts that are all escapes.
-const SIZES: [Size; 5] = [
+const SIZES: [Size; 6] = [
     Size { text: 240, short: 120, items: 3, commands: true },
     Size { text: 160, short: 60, items: 2, commands: true },
     Size { text: 120, short: 40, items: 1, commands: false },
     Size { text: 60, short: 20, items: 1, commands: false },
     Size { text: 20, short: 8, items: 1, commands: false },
+    Size { text: 8, short: 8, items: 0, commands: false },
 ];
 
 /// What the person is told.
@@ -313,15 +314,15 @@ fn refusal(error: &Error, decision: &Decision, goal_id: &str, request: &Admissio
     let mut value = json!({
         "ok": false,
         "mode": "should-run",
-        "goal_id": goal_id,
+        "goal_id": cut(goal_id, 160),
         "decision": decision.verdict.decision,
         "should_run": false,
         "rule": decision.rule,
         "error_code": error.row().text,
-        "error": error.text(),
-        "about": error.about,
+        "error": cut(&error.text(), 400),
+        "about": cut(&error.about, 160),
         "next_command": error.next_command(),
-        "reason": error.text(),
+        "reason": cut(&error.text(), 400),
         "state": decision.verdict.state,
         "waiting_on": "controller",
         "status": status,

@@ -328,6 +328,9 @@ fn admission_request(policy: &GoalPolicy, request: &ShouldRunRequest) -> Result<
         .as_deref()
         .map(|text| crate::command::registered(policy, text))
         .transpose()?;
+    if let Some(context) = &request.execution_context {
+        context.check()?;
+    }
     Ok(AdmissionRequest {
         agent,
         capabilities: request

@@ -24,7 +24,10 @@ pub(super) enum Surface {
     /// The last projection.
     Clean,
     /// An earlier projection, or empty: to be overwritten, nothing to adopt.
-    Stale,
+    Stale {
+        /// As it is.
+        bytes: Vec<u8>,
+    },
     /// Edited since it was last written.
     Edited {
         /// As last written; `None` when that is lost.
@@ -47,7 +50,7 @@ pub(super) fn look(goal: &Goal, uid: &GoalUid, store: &dyn Read) -> Result<Surfa
         return Ok(Surface::Missing);
     };
     if bytes.is_empty() || store.was_projected(&sha256_hex(&bytes))? {
-        return Ok(Surface::Stale);
+        return Ok(Surface::Stale { bytes });
     }
     let base = read_bounded(&base, MAX_STATE_FILE, "projection.base")?;
     Ok(Surface::Edited { base, bytes })

@@ -3,6 +3,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::error::{Error, ErrorCode, Result};
+
 /// One profile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Profile {
@@ -53,6 +55,24 @@ pub struct ExecutionContext {
 }
 
 impl ExecutionContext {
+    /// Words of a door are words: lower-case letters, digits and `_`, at most 40.
+    pub fn check(&self) -> Result<()> {
+        for (field, text) in [
+            ("host_surface", &self.host_surface),
+            ("scheduler_owner", &self.scheduler_owner),
+            ("execution_mode", &self.execution_mode),
+        ] {
+            let ok = (1..=40).contains(&text.len())
+                && text.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
+            if !ok {
+                return Err(Error::new(ErrorCode::QuotaValidationFailed, field).message(format!(
+                    "{field} is a word such as codex_cli, at most 40 characters"
+                )));
+            }
+        }
+        Ok(())
+    }
+
     /// The context of a profile.
     pub fn of_profile(name: &str) -> Option<Self> {
         PROFILES.iter().find(|p| p.name == name).map(|p| Self {

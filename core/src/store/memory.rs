@@ -24,6 +24,7 @@ struct Tables {
     journal: Option<JournalRow>,
     legacy: Option<LegacyWitness>,
     projections: BTreeSet<String>,
+    last_projection: Option<String>,
 }
 
 /// A goal's store in memory.
@@ -51,6 +52,7 @@ impl MemoryStore {
                 journal: None,
                 legacy: None,
                 projections: BTreeSet::new(),
+                last_projection: None,
             },
         }
     }
@@ -342,6 +344,10 @@ impl Read for Tables {
         Ok(self.legacy.clone())
     }
 
+    fn last_projection(&self) -> Result<Option<String>> {
+        Ok(self.last_projection.clone())
+    }
+
     fn was_projected(&self, digest: &str) -> Result<bool> {
         Ok(self.projections.contains(digest))
     }
@@ -491,6 +497,7 @@ macro_rules! forward_reads {
             fn spend_totals(&self) -> Result<(u64, u64)> { self.$($field)+.spend_totals() }
             fn journal(&self) -> Result<Option<JournalRow>> { self.$($field)+.journal() }
             fn legacy(&self) -> Result<Option<LegacyWitness>> { self.$($field)+.legacy() }
+            fn last_projection(&self) -> Result<Option<String>> { self.$($field)+.last_projection() }
             fn was_projected(&self, digest: &str) -> Result<bool> { self.$($field)+.was_projected(digest) }
             fn records(&self) -> Result<GoalRecords> { self.$($field)+.records() }
             fn dump(&self, sink: &mut dyn FnMut(&str, Value) -> Result<()>) -> Result<()> {
@@ -518,6 +525,7 @@ impl Transaction for MemoryTransaction<'_> {
 
     fn note_projection(&mut self, digest: &str) -> Result<()> {
         self.work.projections.insert(digest.to_owned());
+        self.work.last_projection = Some(digest.to_owned());
         Ok(())
     }
 

@@ -175,6 +175,8 @@ pub trait Read {
     fn journal(&self) -> Result<Option<JournalRow>>;
     /// The earlier tool's ledger at import; `None` for a goal that was never its.
     fn legacy(&self) -> Result<Option<LegacyWitness>>;
+    /// The digest of the last projection.
+    fn last_projection(&self) -> Result<Option<String>>;
     /// Whether a state file of that digest was ever projected.
     fn was_projected(&self, digest: &str) -> Result<bool>;
     /// All records.

@@ -54,9 +54,13 @@ impl Kernel {
         });
         let (mut open, _lock) = match opened {
             Ok(opened) => opened,
-            // Records that cannot be read are rule 6's: say so, bind nothing.
-            Err(error) if is_health(&error) => return Ok(unbound()),
-            Err(error) => return Err(error),
+            // Records that cannot be read are rule 6's: say so, bind nothing. An answer that
+            // is not bound never says run.
+            Err(error) => {
+                let answer = unbound();
+                let says_run = answer.get("should_run") != Some(&Value::Bool(false));
+                return if is_health(&error) && !says_run { Ok(answer) } else { Err(error) };
+            }
         };
         let asked = admission_request(&open.goal.policy, request)?;
         let effect_id = EffectId::of_turn(&turn_id, "turn.admit", "");

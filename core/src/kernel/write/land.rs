@@ -34,8 +34,10 @@ pub(super) struct SurfaceNow {
     pub adopted: bool,
     /// What was not taken in.
     pub findings: Vec<Finding>,
-    /// What the projection is drawn onto, and what the file holds.
-    pub template: Option<(Document, Vec<u8>)>,
+    /// What the projection is drawn onto, when that is a person's text.
+    pub template: Option<Document>,
+    /// What the file was seen to hold, when it is not the last projection.
+    pub holds: Option<Vec<u8>>,
     /// Why it cannot be read.
     pub problem: Option<Error>,
 }
@@ -70,8 +72,9 @@ impl Kernel {
         match looked {
             Ok(Surface::None) => Ok(SurfaceNow::default()),
             Ok(Surface::Clean) => Ok(SurfaceNow { clean: true, ..SurfaceNow::default() }),
-            Ok(Surface::Missing | Surface::Stale) => {
-                Ok(SurfaceNow { must_write: true, ..SurfaceNow::default() })
+            Ok(Surface::Missing) => Ok(SurfaceNow { must_write: true, ..SurfaceNow::default() }),
+            Ok(Surface::Stale { bytes }) => {
+                Ok(SurfaceNow { must_write: true, holds: Some(bytes), ..SurfaceNow::default() })
             }
             Ok(Surface::Edited { base, bytes }) => {
                 self.adopt_edit(goal, tx, base.as_deref(), bytes, editor, now)
@@ -116,7 +119,8 @@ impl Kernel {
         let mut state = SurfaceNow {
             must_write: true,
             findings: edits.adoption.findings,
-            template: Some((edits.document, bytes.clone())),
+            template: Some(edits.document),
+            holds: Some(bytes.clone()),
             ..SurfaceNow::default()
         };
         if edits.adoption.put.is_empty() {
@@ -207,7 +211,7 @@ impl Kernel {
             let mut surface =
                 self.adopt_edit(goal, tx.as_mut(), base.as_deref(), text, None, now)?;
             // Drawn onto the person's own text; in the file lies our projection.
-            surface.template = surface.template.map(|(document, _)| (document, ours));
+            surface.holds = Some(ours);
             let landed = self.land(goal, uid, tx, surface, &[], now)?;
             forget_displaced(goal, uid)?;
             (turn, displaced) = (landed.turn, landed.displaced);
@@ -248,30 +252,28 @@ impl Kernel {
         puts: &[Todo],
         now: Instant,
     ) -> Result<Option<Projected>> {
-        let on_disk =
-            |path: &std::path::Path| read_bounded(path, snapshot::MAX_STATE_FILE, "state file");
-        let (template, expected) = match &surface.template {
-            Some((document, bytes)) => (document.clone(), Some(bytes.clone())),
-            None => {
-                let bytes = match goal.state_path() {
-                    Some(path) => on_disk(&path)?.filter(|b| !b.is_empty()),
-                    None => None,
-                };
-                // What was last written is the template when the file itself is stale.
-                let base = match surface.clean {
-                    true => None,
-                    false => on_disk(&goal.base_path(uid))?.filter(|b| !b.is_empty()),
-                };
-                let source = base.as_ref().or(bytes.as_ref());
-                match source {
-                    Some(source) => (Document::parse(source)?, bytes),
-                    None => (surface::fresh_template(goal, now)?, bytes),
-                }
-            }
+        // What was last written is the template, unless a person has saved another text.
+        // The file itself is not read again: what somebody saved since it was looked at
+        // must show up as displaced.
+        let base = read_bounded(&goal.base_path(uid), snapshot::MAX_STATE_FILE, "projection.base")?
+            .filter(|b| !b.is_empty());
+        let expected = if surface.clean { base.clone() } else { surface.holds.clone() };
+        let template = match (
+            &surface.template,
+            base.as_ref().or(expected.as_ref()).filter(|b| !b.is_empty()),
+        ) {
+            (Some(document), _) => document.clone(),
+            (None, Some(bytes)) => Document::parse(bytes)?,
+            (None, None) => surface::fresh_template(goal, now)?,
         };
-        let bytes = if surface.clean && !surface.adopted && expected.is_some() {
-            let bytes =
-                surface::project_changes(read, &template, &puts.iter().collect::<Vec<_>>(), now)?;
+        // Only what this transaction changed is drawn anew, if the file shows everything
+        // that was stored before it; a writer that was killed may have left it behind.
+        let shows_all = surface.clean
+            && !surface.adopted
+            && base.as_ref().map(|b| sha256_hex(b)) == read.last_projection()?;
+        let bytes = if shows_all {
+            let changed: Vec<&Todo> = puts.iter().collect();
+            let bytes = surface::project_changes(read, &template, &changed, now)?;
             debug_assert_eq!(
                 String::from_utf8_lossy(&bytes),
                 String::from_utf8_lossy(&surface::project(read, &template, !puts.is_empty(), now)?),

@@ -510,6 +510,10 @@ impl Read for Db<'_> {
         self.doc("SELECT value FROM meta WHERE key = 'legacy'", [])
     }
 
+    fn last_projection(&self) -> Result<Option<String>> {
+        self.one("SELECT value FROM meta WHERE key = 'projected'", [], |r| r.get(0))
+    }
+
     fn was_projected(&self, digest: &str) -> Result<bool> {
         Ok(self.one("SELECT 1 FROM projections WHERE digest = ?1", [digest], |_| Ok(()))?.is_some())
     }

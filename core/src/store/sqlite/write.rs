@@ -292,7 +292,8 @@ impl Transaction for SqliteTransaction<'_> {
     }
 
     fn note_projection(&mut self, digest: &str) -> Result<()> {
-        self.run("INSERT OR IGNORE INTO projections(digest) VALUES (?1)", [digest]).map(drop)
+        self.run("INSERT OR IGNORE INTO projections(digest) VALUES (?1)", [digest])?;
+        self.set_meta("projected", digest)
     }
 
     fn set_journal(&mut self, row: Option<&JournalRow>) -> Result<()> {
