@@ -429,6 +429,8 @@ fn complete(kernel: &Kernel, args: &TodoComplete) -> Result<Value> {
             ..TodoFields::default()
         },
         decision_outcome: outcome,
+        grant_life: None,
+        grant_agent: None,
         turn_instance_id: args.turn_instance_id.clone(),
     };
     kernel.todo_complete(&write_at(&args.at), &request)

@@ -1,12 +1,20 @@
 //! Commands: pure functions from what is stored and a request to the changes that are
 //! made, or a typed refusal. One file per verb family. Nothing here writes.
 
+pub mod archive;
+pub mod feedback;
+pub mod followups;
+pub mod gate;
+pub mod monitor;
 pub mod quota;
 pub mod refresh;
+pub mod suggest;
+pub mod supersede;
 pub mod todo;
 pub mod todo_complete;
 pub mod todo_fields;
 pub mod turn;
+pub mod void;
 
 use serde_json::{Map, Value};
 

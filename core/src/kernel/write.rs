@@ -131,7 +131,8 @@ impl Kernel {
             // Nothing was asked for, so nothing counts as an attempt.
             _ if effect.changes.is_empty() => Vec::new(),
             (Some(agent), None) if goal.policy.roster.contains(agent) => {
-                note_offer(&scene, agent, call.spends)?
+                let followed = effect.changes.contains(&Change::FollowDangling);
+                note_offer(&scene, agent, call.spends, followed)?
             }
             _ => Vec::new(),
         };
@@ -693,12 +694,27 @@ fn standing_offer(
 /// A door that polls without a turn id counts as attempting an offer at its next write
 /// (contract.md 2.5). An offer that stood at an earlier write and still stands was
 /// answered by what the agent does now; one that stands for the first time is noted. A
-/// spend only closes the turn before, so it notes and never counts.
-fn note_offer(scene: &Scene<'_>, agent: &AgentId, spends: bool) -> Result<Vec<Change>> {
+/// spend only closes the turn before, so it notes and never counts. A write from which
+/// something follows resolves a replan about a todo, whose cause may stand on (a monitor
+/// that still does not change) or is gone with this commit.
+fn note_offer(
+    scene: &Scene<'_>,
+    agent: &AgentId,
+    spends: bool,
+    followed: bool,
+) -> Result<Vec<Change>> {
     let view = view_for(scene)?;
     let Some(offer) = standing_offer(scene.policy, &view, agent, scene.now) else {
         return Ok(Vec::new());
     };
+    if followed
+        && offer.rule == "replan"
+        && let Ok(id) = TodoId::parse(&offer.cause)
+        && let Some(cause) = scene.read.todo(&id)?
+    {
+        let resolved = offer.record(Some(agent), AttemptState::Resolved, scene.now, None);
+        return Ok(cause.is_open().then_some(Change::PutAttempt(resolved)).into_iter().collect());
+    }
     let noted = offer.noted(&view, Some(agent)).is_some();
     let state = if noted && !spends { AttemptState::Attempted } else { AttemptState::Offered };
     Ok(vec![Change::PutAttempt(offer.record(Some(agent), state, scene.now, None))])
