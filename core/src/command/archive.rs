@@ -6,7 +6,6 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::gate::view;
 use super::{Effect, Scene, registered};
 use crate::error::{Error, ErrorCode, Result};
 use crate::model::{Role, Todo, TodoId};
@@ -48,7 +47,7 @@ pub struct TodoArchiveCompletedRequest {
 
 /// The gates whose approval still grants something: they stay in sight.
 fn standing(scene: &Scene<'_>) -> Result<BTreeSet<TodoId>> {
-    Ok(view(scene, false)?.grants.into_iter().filter_map(|g| g.gate).collect())
+    Ok(scene.view(false)?.grants.into_iter().filter_map(|g| g.gate).collect())
 }
 
 /// Archives one done todo.

@@ -4,7 +4,6 @@
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::gate::view;
 use super::{Effect, Scene, TEXT_LIMIT, one_line, registered};
 use crate::admission::facts::feedback_cause;
 use crate::error::{Error, ErrorCode, Result};
@@ -46,7 +45,7 @@ pub fn feedback(scene: &Scene<'_>, request: &FeedbackRequest) -> Result<Effect> 
         text,
         answered: false,
     };
-    let view = view(scene, false)?;
+    let view = scene.view(false)?;
     let before = view
         .feedback
         .iter()
@@ -76,7 +75,7 @@ pub fn feedback(scene: &Scene<'_>, request: &FeedbackRequest) -> Result<Effect> 
 /// Feedback that an agent answers by saying that nothing follows: only what it was asked
 /// to think about before, so that words which came in between are not lost.
 pub(super) fn closed_by(scene: &Scene<'_>, agent: Option<&AgentId>) -> Result<Vec<Change>> {
-    let view = view(scene, false)?;
+    let view = scene.view(false)?;
     let was_asked = |f: &Feedback| {
         let cause = feedback_cause(f.id);
         view.attempts.iter().any(|a| a.cause == cause && a.agent.as_ref() == agent)

@@ -8,8 +8,8 @@ use super::todo::TodoAddRequest;
 use super::todo_complete::{DecisionOutcome, TodoCompleteRequest, complete};
 use super::todo_fields::TodoFields;
 use super::{Effect, Scene, TEXT_LIMIT, one_line};
+use crate::admission::View;
 use crate::admission::gates::{Reach, blocks_todo, concerns, is_open_gate, reach};
-use crate::admission::{View, ViewQuery};
 use crate::error::{Error, ErrorCode, Result};
 use crate::model::{
     DecisionScope, GoalId, GoalPolicy, Grant, GrantLife, Instant, Role, TaskClass, Todo, TodoId,
@@ -115,13 +115,7 @@ pub fn waiting(policy: &GoalPolicy, view: &View, now: Instant) -> Waiting {
             found.gates.push((since, row));
         } else {
             map.insert("agent_id".into(), json!(todo.bound_agent));
-            map.insert(
-                "next_command".into(),
-                json!(format!(
-                    "loopx todo complete --goal-id {} --todo-id {}",
-                    policy.goal_id, todo.todo_id
-                )),
-            );
+            map.insert("next_command".into(), json!(done_command(&policy.goal_id, todo)));
             found.actions.push((since, row));
         }
     }
@@ -165,14 +159,22 @@ fn words(gate: &Todo, todos: &[Todo]) -> String {
 }
 
 fn decide_command(goal: &GoalId, gate: &Todo) -> String {
-    if is_provisional(&gate.todo_id) {
+    let id = &gate.todo_id;
+    match is_provisional(id) {
         // The next write gives a hand-written line its id.
-        return format!("loopx gate list --goal-id {goal}");
+        true => format!("loopx gate list --goal-id {goal}"),
+        false => format!(
+            "loopx gate decide --goal-id {goal} --todo-id {id} --outcome approve|reject|cancel"
+        ),
     }
-    format!(
-        "loopx gate decide --goal-id {goal} --todo-id {} --outcome approve|reject|cancel",
-        gate.todo_id
-    )
+}
+
+fn done_command(goal: &GoalId, action: &Todo) -> String {
+    let id = &action.todo_id;
+    match is_provisional(id) {
+        true => format!("loopx gate list --goal-id {goal}"),
+        false => format!("loopx todo complete --goal-id {goal} --todo-id {id}"),
+    }
 }
 
 /// Opens a gate; an open one with the same question is changed instead.
@@ -260,7 +262,7 @@ pub fn decide(scene: &Scene<'_>, request: &GateDecideRequest) -> Result<Effect> 
 pub fn clear_stalls(scene: &Scene<'_>, gate: &Todo) -> Result<Vec<Change>> {
     let mut changes = Vec::new();
     let mut seen: Vec<TodoId> = Vec::new();
-    for stall in view(scene, false)?.stalls {
+    for stall in scene.view(false)?.stalls {
         if seen.contains(&stall.todo_id) {
             continue;
         }
@@ -270,11 +272,6 @@ pub fn clear_stalls(scene: &Scene<'_>, gate: &Todo) -> Result<Vec<Change>> {
         seen.push(stall.todo_id);
     }
     Ok(changes)
-}
-
-/// The goal's records as a decision sees them.
-pub(super) fn view(scene: &Scene<'_>, complete: bool) -> Result<View> {
-    scene.read.view(&ViewQuery { now: scene.now, quota: scene.policy.quota, complete })
 }
 
 /// A grant as answers show it.
@@ -307,7 +304,7 @@ pub fn grants(policy: &GoalPolicy, view: &View) -> Value {
 /// Withdraws a grant: what requires its scope waits for a new decision.
 pub fn withdraw(scene: &Scene<'_>, request: &GateWithdrawRequest) -> Result<Effect> {
     let goal = &scene.policy.goal_id;
-    let view = view(scene, true)?;
+    let view = scene.view(true)?;
     let Some(grant) = view.grants.iter().find(|g| g.id == request.grant_id) else {
         let ended = scene.read.records()?.grants.into_iter().find(|g| g.id == request.grant_id);
         let ended = ended.ok_or_else(|| {

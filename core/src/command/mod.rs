@@ -85,6 +85,12 @@ impl Scene<'_> {
         })
     }
 
+    /// What a decision would look at; `complete` has every open todo.
+    pub fn view(&self, complete: bool) -> Result<crate::admission::View> {
+        let quota = self.policy.quota;
+        self.read.view(&crate::admission::ViewQuery { now: self.now, quota, complete })
+    }
+
     /// Who acts: the named agent, or the only one there is.
     pub fn actor(&self, given: Option<&str>) -> Result<Option<AgentId>> {
         actor(self.policy, given)

@@ -4,7 +4,6 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::gate::view;
 use super::todo::{follows, require_free};
 use super::todo_complete::{TodoCompleteRequest, next_todos};
 use super::todo_fields::{TodoFields, check};
@@ -191,7 +190,7 @@ fn find(scene: &Scene<'_>, request: &MonitorPollRequest) -> Result<Todo> {
             .message("name the monitor with --todo-id or --target-key")
             .next(format!("loopx monitor list --goal-id {goal}")));
     };
-    let mut found: Vec<Todo> = view(scene, false)?.todos;
+    let mut found: Vec<Todo> = scene.view(false)?.todos;
     found.retain(|t| t.task_class == TaskClass::Monitor && t.target_key.as_deref() == Some(key));
     match (found.pop(), found.is_empty()) {
         (Some(only), true) => Ok(only),

@@ -3,7 +3,6 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::gate::view;
 use super::todo::require_free;
 use super::todo_complete::{TodoCompleteRequest, next_todos};
 use super::todo_fields::TodoFields;
@@ -108,7 +107,8 @@ pub fn supersede(scene: &Scene<'_>, request: &TodoSupersedeRequest) -> Result<Ef
     if let Some(agent) = &actor {
         done.extra.insert("completed_by".into(), Value::String(agent.to_string()));
     }
-    let waiting: Vec<TodoId> = view(scene, true)?
+    let waiting: Vec<TodoId> = scene
+        .view(true)?
         .todos
         .into_iter()
         .filter(|t| {

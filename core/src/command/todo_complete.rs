@@ -451,7 +451,7 @@ fn use_up_grants(
     if todo.required_decision_scopes.is_empty() {
         return Ok(());
     }
-    let mut grants = super::gate::view(scene, false)?.grants;
+    let mut grants = scene.view(false)?.grants;
     grants.retain(|g| g.agent.as_ref().is_none_or(|a| actor == Some(a)));
     grants.sort_by_key(|g| (g.life == GrantLife::Once, g.id));
     for required in todo.required_decision_scopes.iter().filter_map(|r| r.scope()) {

@@ -4,7 +4,6 @@
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::gate::view;
 use super::quota::quota_figures;
 use super::{Effect, Scene, one_line};
 use crate::error::{Error, ErrorCode, Result};
@@ -46,7 +45,7 @@ pub fn void_slot(scene: &Scene<'_>, request: &VoidSlotRequest) -> Result<Effect>
     }
     let spend = find(scene, request)?;
     let amount = spend.live();
-    let window = view(scene, false)?.window;
+    let window = scene.view(false)?.window;
     let counted = spend.at >= window_start(&scene.policy.quota, scene.now);
     let after = window.spent.saturating_sub(if counted { amount } else { 0 });
     let changes = match amount {
