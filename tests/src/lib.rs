@@ -14,6 +14,7 @@
 
 mod binary;
 pub mod earlier;
+pub mod goal;
 mod layout;
 pub mod process;
 mod sandbox;
