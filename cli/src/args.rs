@@ -5,7 +5,10 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::commands::agent::{Agent, RegisterAgent};
+use crate::commands::feedback::Feedback;
+use crate::commands::gate::Gate;
 use crate::commands::goal::{Goal, GoalLifecycle};
+use crate::commands::monitor::Monitor;
 use crate::commands::quota::Quota;
 use crate::commands::refresh::RefreshState;
 use crate::commands::todo::Todo;
@@ -59,6 +62,14 @@ pub enum Command {
     /// Work with todos
     #[command(subcommand)]
     Todo(Box<Todo>),
+    /// See and decide what waits for a person
+    #[command(subcommand)]
+    Gate(Gate),
+    /// See what is watched, and when it is looked at next
+    #[command(subcommand)]
+    Monitor(Monitor),
+    /// Say something about the work: an agent is to think again
+    Feedback(Feedback),
     /// Ask, spend and look at the window
     #[command(subcommand)]
     Quota(Quota),

@@ -150,6 +150,9 @@ errors! {
     LeasedByOther, "todo_lease_conflict", Refused, 1, Later, "another agent holds a live lease on the todo", "take another todo, or wait until the lease ends";
     GateNeedsOutcome, "decision_outcome_required", Usage, 1, Never, "a gate is completed with an outcome", "add --decision-outcome approve|reject|cancel";
     OutcomeNotForGate, "decision_outcome_forbidden", Usage, 1, Never, "only a gate takes a decision outcome", "leave out --decision-outcome";
+    GrantUnknown, "grant_not_found", Refused, 1, AfterChange, "no grant of that id is in the goal", "loopx gate grants --goal-id <goal>";
+    SpendUnknown, "spend_not_found", Refused, 1, AfterChange, "no spend of that id or instant is in the goal", "loopx quota status --goal-id <goal>";
+    AcceptanceUnknown, "acceptance_not_found", Refused, 1, AfterChange, "no acceptance entry of that text or index is in the goal", "loopx goal accept list --goal-id <goal>";
     EffectConflict, "effect_conflict", Refused, 1, Never, "the effect id was used with another body", "repeat the first call exactly, or use a new effect id";
     TurnConflict, "turn_conflict", Refused, 1, Never, "the turn id is bound to something else", "use a new turn id";
         TurnNotLive, "turn_not_live", Refused, 1, Never, "the turn has ended or was answered with a skip", "admit a new turn";

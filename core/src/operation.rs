@@ -55,6 +55,24 @@ operations! {
     GoalAdoptLegacy "goal.adopt_legacy" Write "Takes in what the earlier tool wrote after the import.";
     AgentRegister "agent.register" Write "Adds agents to a goal's roster.";
     AgentList "agent.list" Read "Lists a goal's agents.";
+    GateList "gate.list" Read "Lists what waits for a person, oldest first, and what it blocks.";
+    GateOpen "gate.open" Write "Asks a person, and holds back what the gate names until the decision.";
+    GateDecide "gate.decide" Write "Decides a gate: approve, reject or cancel.";
+    GateGrants "gate.grants" Read "Lists the grants that hold.";
+    GateWithdraw "gate.withdraw" Write "Withdraws a grant.";
+    QuotaMonitorPoll "quota.monitor_poll" Write "Records a look at a monitor; never spends.";
+    QuotaVoidSlot "quota.void_slot" Write "Takes a spend back.";
+    MonitorList "monitor.list" Read "Lists a goal's monitors and when each is due.";
+    TodoSupersede "todo.supersede" Write "Closes a todo in favour of another.";
+    TodoArchive "todo.archive" Write "Takes a done todo off the state file.";
+    TodoArchiveCompleted "todo.archive_completed" Write "Takes all but the last done todos off the state file.";
+    TodoCaptureFollowups "todo.capture_followups" Write "Adds what came to light while a todo was worked on.";
+    TodoSuggest "todo.suggest" Read "Says what an agent that plans should look at.";
+    Feedback "feedback" Write "Records what a person says about the work; an agent is to think again.";
+    GoalAcceptAdd "goal.accept_add" Write "Adds an entry to a goal's acceptance list.";
+    GoalAcceptMeet "goal.accept_meet" Write "Marks an acceptance entry as met.";
+    GoalAcceptList "goal.accept_list" Read "Lists a goal's acceptance entries.";
+    GoalStopAll "goal.stop_all" Write "Stops every goal of the registry.";
     Export "export" Read "Writes a goal as one JSON file.";
     Import "import" Write "Takes an exported goal in.";
 }

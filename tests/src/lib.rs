@@ -14,6 +14,7 @@
 
 mod binary;
 pub mod earlier;
+pub mod goal;
 mod layout;
 mod parallel;
 pub mod process;

@@ -5,6 +5,7 @@ use loopx_core::Result;
 use loopx_core::kernel::{GoalCreateRequest, GoalStopRequest, Kernel};
 use serde_json::{Value, json};
 
+use super::accept::Accept;
 use super::{at, write_at};
 use crate::args::{At, WriteAt};
 
@@ -16,7 +17,10 @@ pub enum Goal {
         after_help = "Example:\n  loopx goal create --goal-id demo --objective \"Ship the demo\" --agent-id agent-a"
     )]
     Create(GoalCreate),
-    /// Stop a goal: nothing of it starts any more
+    /// Stop a goal, or all of them: nothing of it starts any more
+    #[command(
+        after_help = "Examples:\n  loopx goal stop --goal-id demo --reason \"done for now\"\n  loopx goal stop --all --reason \"machine goes down\""
+    )]
     Stop(GoalStop),
     /// Resume a stopped goal
     Resume(WriteAt),
@@ -26,6 +30,9 @@ pub enum Goal {
     Show(At),
     /// Take in what the earlier tool wrote after the import
     AdoptLegacy(WriteAt),
+    /// Say what has to be so before the goal is reached
+    #[command(subcommand)]
+    Accept(Accept),
 }
 
 /// `goal create`
@@ -63,6 +70,16 @@ pub struct GoalCreate {
 #[derive(Debug, Args)]
 pub struct GoalStop {
     #[command(flatten)]
+    pub one: StopOne,
+    /// Every goal of the registry
+    #[arg(long, conflicts_with = "goal_id")]
+    pub all: bool,
+}
+
+/// Which goal stops, and why.
+#[derive(Debug, Args)]
+pub struct StopOne {
+    #[command(flatten)]
     pub at: WriteAt,
     /// Why
     #[arg(long)]
@@ -82,7 +99,7 @@ pub enum LifecycleArg {
 #[derive(Debug, Args)]
 pub struct GoalLifecycle {
     #[command(flatten)]
-    pub stop: GoalStop,
+    pub stop: StopOne,
     /// What to do
     #[arg(long, value_enum)]
     pub operation: LifecycleArg,
@@ -94,11 +111,14 @@ pub struct GoalLifecycle {
 pub fn run(kernel: &Kernel, command: &Goal) -> Result<Value> {
     match command {
         Goal::Create(args) => create(kernel, args),
-        Goal::Stop(args) => stop(kernel, args),
+        Goal::Stop(GoalStop { one, all: true }) => kernel
+            .goal_stop_all(&write_at(&one.at), &GoalStopRequest { reason: one.reason.clone() }),
+        Goal::Stop(GoalStop { one, all: false }) => stop(kernel, one),
         Goal::Resume(args) => kernel.goal_resume(&write_at(args)),
         Goal::List => kernel.goal_list(),
         Goal::Show(args) => kernel.goal_show(&at(args)),
         Goal::AdoptLegacy(args) => kernel.adopt_legacy(&write_at(args)),
+        Goal::Accept(command) => super::accept::run(kernel, command),
     }
 }
 
@@ -116,7 +136,7 @@ fn create(kernel: &Kernel, args: &GoalCreate) -> Result<Value> {
     kernel.goal_create(&write_at(&args.at), &request)
 }
 
-fn stop(kernel: &Kernel, args: &GoalStop) -> Result<Value> {
+fn stop(kernel: &Kernel, args: &StopOne) -> Result<Value> {
     kernel.goal_stop(&write_at(&args.at), &GoalStopRequest { reason: args.reason.clone() })
 }
 

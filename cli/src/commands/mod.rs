@@ -1,12 +1,18 @@
 //! Command lines to requests, one file per command family.
 
+pub mod accept;
 pub mod agent;
+pub mod feedback;
+pub mod gate;
 pub mod goal;
+pub mod monitor;
 pub mod quota;
 pub mod refresh;
 pub mod todo;
+pub mod todo_verbs;
 pub mod transfer;
 pub mod turn;
+pub mod void;
 
 use loopx_core::kernel::Kernel;
 use loopx_core::operation::Addressed;
@@ -20,6 +26,9 @@ use crate::args::{At, Cli, Command, WriteAt};
 pub fn run(kernel: &Kernel, cli: &Cli) -> Result<Value> {
     match &cli.command {
         Command::Todo(command) => todo::run(kernel, command),
+        Command::Gate(command) => gate::run(kernel, command),
+        Command::Monitor(command) => monitor::run(kernel, command),
+        Command::Feedback(command) => feedback::run(kernel, command),
         Command::Quota(command) => quota::run(kernel, command),
         Command::Turn(command) => turn::run(kernel, command),
         Command::Goal(command) => goal::run(kernel, command),

@@ -9,6 +9,8 @@ use loopx_core::kernel::Kernel;
 use loopx_core::schedule::ExecutionContext;
 use serde_json::Value;
 
+use super::monitor::MonitorPoll;
+use super::void::VoidSlot;
 use super::{at, write_at};
 use crate::args::{At, WriteAt};
 use crate::worktree;
@@ -29,6 +31,16 @@ pub enum Quota {
         after_help = "Example:\n  loopx quota spend-slot --goal-id demo --agent-id agent-a --todo-id todo_1a2b3c --execute"
     )]
     SpendSlot(SpendSlot),
+    /// Take back a spend that should not have been made (a preview without --execute)
+    #[command(
+        after_help = "Example:\n  loopx quota void-slot --goal-id demo --spend-id 12 --reason-summary \"spent twice\" --execute"
+    )]
+    VoidSlot(VoidSlot),
+    /// Record a look at a monitor; never spends (a preview without --execute)
+    #[command(
+        after_help = "Example:\n  loopx quota monitor-poll --goal-id demo --agent-id agent-a --todo-id todo_1a2b3c --result-hash 9f2c --execute"
+    )]
+    MonitorPoll(Box<MonitorPoll>),
 }
 
 /// `quota should-run`
@@ -121,6 +133,8 @@ pub fn run(kernel: &Kernel, command: &Quota) -> Result<Value> {
         Quota::ShouldRun(args) => Ok(should_run(kernel, args)),
         Quota::Status(args) => kernel.quota_status(&at(args)),
         Quota::SpendSlot(args) => spend_slot(kernel, args),
+        Quota::VoidSlot(args) => super::void::run(kernel, args),
+        Quota::MonitorPoll(args) => super::monitor::poll(kernel, args),
     }
 }
 

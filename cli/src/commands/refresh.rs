@@ -45,6 +45,9 @@ pub struct RefreshState {
     /// Tokens that the model wrote
     #[arg(long, value_name = "N")]
     pub output_tokens: Option<u64>,
+    /// What the model cost, in millionths of the host's currency
+    #[arg(long, value_name = "N")]
+    pub cost_micros: Option<u64>,
 }
 
 fn outcomes() -> clap::builder::PossibleValuesParser {
@@ -52,10 +55,11 @@ fn outcomes() -> clap::builder::PossibleValuesParser {
 }
 
 pub fn run(kernel: &Kernel, args: &RefreshState) -> Result<Value> {
-    let usage = (args.input_tokens.is_some() || args.output_tokens.is_some()).then(|| Usage {
+    let told = [args.input_tokens, args.output_tokens, args.cost_micros];
+    let usage = told.iter().any(Option::is_some).then(|| Usage {
         input_tokens: args.input_tokens.unwrap_or(0),
         output_tokens: args.output_tokens.unwrap_or(0),
-        cost_micros: None,
+        cost_micros: args.cost_micros,
     });
     let request = RefreshStateRequest {
         agent_id: args.agent_id.clone(),

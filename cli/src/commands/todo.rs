@@ -11,6 +11,9 @@ use loopx_core::model::{TaskClass, TodoStatus};
 use loopx_core::{Error, ErrorCode, Result};
 use serde_json::Value;
 
+use super::todo_verbs::{
+    self, CaptureFollowups, TodoArchive, TodoArchiveCompleted, TodoSuggest, TodoSupersede,
+};
 use super::{at, role, word, write_at};
 use crate::args::{At, WriteAt};
 
@@ -49,6 +52,27 @@ pub enum Todo {
         after_help = "Example:\n  loopx todo complete --goal-id demo --todo-id todo_1a2b3c --evidence \"tests pass\" --no-follow-up"
     )]
     Complete(Box<TodoComplete>),
+    /// Close a todo in favour of another
+    #[command(
+        after_help = "Example:\n  loopx todo supersede --goal-id demo --todo-id todo_1a2b3c --next-agent-todo \"Use the library's parser\" --reason \"it exists already\""
+    )]
+    Supersede(Box<TodoSupersede>),
+    /// Take a done todo off the state file; the store keeps it
+    #[command(after_help = "Example:\n  loopx todo archive --goal-id demo --todo-id todo_1a2b3c")]
+    Archive(TodoArchive),
+    /// Take all but the last done todos off the state file (a preview without --execute)
+    #[command(
+        after_help = "Example:\n  loopx todo archive-completed --goal-id demo --keep 10 --execute"
+    )]
+    ArchiveCompleted(TodoArchiveCompleted),
+    /// Add what came to light while a todo was worked on
+    #[command(
+        after_help = "Example:\n  loopx todo capture-followups --goal-id demo --todo-id todo_1a2b3c --evidence \"two parser tests are skipped\" --followup \"Unskip the parser tests\""
+    )]
+    CaptureFollowups(CaptureFollowups),
+    /// Show what an agent that plans should look at
+    #[command(after_help = "Example:\n  loopx todo suggest --goal-id demo --agent-id agent-a")]
+    Suggest(TodoSuggest),
 }
 
 /// Fields of a todo.
@@ -233,9 +257,21 @@ pub struct TodoUpdate {
     /// It no longer blocks every agent
     #[arg(long)]
     pub clear_global_gate: bool,
+    /// It no longer blocks that todo
+    #[arg(long)]
+    pub clear_unblocks_todo_id: bool,
+    /// It no longer decides that scope
+    #[arg(long)]
+    pub clear_decision_scope: bool,
     /// Take the condition off
     #[arg(long)]
     pub clear_resume_when: bool,
+    /// Take the remark off
+    #[arg(long)]
+    pub clear_note: bool,
+    /// Take the reason off
+    #[arg(long)]
+    pub clear_reason: bool,
     /// Todo that follows it (repeat)
     #[arg(long = "successor-todo-id", value_name = "TODO")]
     pub successor_todo_ids: Vec<String>,
@@ -288,7 +324,7 @@ pub struct TodoComplete {
     #[arg(long, value_name = "CLASS", requires = "next_user_todo", value_parser = classes())]
     pub next_user_task_class: Option<String>,
     /// Gates: the decision
-    #[arg(long, value_name = "OUTCOME", value_parser = ["approve", "reject", "cancel"])]
+    #[arg(long, value_name = "OUTCOME", value_parser = OUTCOMES)]
     pub decision_outcome: Option<String>,
     /// The turn in which it was done
     #[arg(long, value_name = "TURN")]
@@ -302,6 +338,11 @@ pub fn run(kernel: &Kernel, command: &Todo) -> Result<Value> {
         Todo::Claim(args) => claim(kernel, args),
         Todo::Update(args) => update(kernel, args),
         Todo::Complete(args) => complete(kernel, args),
+        Todo::Supersede(args) => todo_verbs::supersede(kernel, args),
+        Todo::Archive(args) => todo_verbs::archive(kernel, args),
+        Todo::ArchiveCompleted(args) => todo_verbs::archive_completed(kernel, args),
+        Todo::CaptureFollowups(args) => todo_verbs::capture_followups(kernel, args),
+        Todo::Suggest(args) => todo_verbs::suggest(kernel, args),
     }
 }
 
@@ -378,7 +419,11 @@ fn update(kernel: &Kernel, args: &TodoUpdate) -> Result<Value> {
         ("blocks-agent", args.clear_blocks_agent),
         ("excluded-agents", args.clear_excluded_agents),
         ("global-gate", args.clear_global_gate),
+        ("unblocks-todo-id", args.clear_unblocks_todo_id),
+        ("decision-scope", args.clear_decision_scope),
         ("resume-when", args.clear_resume_when),
+        ("note", args.clear_note),
+        ("reason", args.clear_reason),
     ];
     let request = TodoUpdateRequest {
         todo_id: args.todo_id.clone(),
@@ -397,17 +442,20 @@ fn update(kernel: &Kernel, args: &TodoUpdate) -> Result<Value> {
     kernel.todo_update(&write_at(&args.at), &request)
 }
 
+/// The outcomes of a decision, as they are written.
+pub(super) const OUTCOMES: [&str; 3] = ["approve", "reject", "cancel"];
+
+pub(super) fn outcome(text: &str) -> Result<DecisionOutcome> {
+    match text {
+        "approve" => Ok(DecisionOutcome::Approve),
+        "reject" => Ok(DecisionOutcome::Reject),
+        "cancel" => Ok(DecisionOutcome::Cancel),
+        _ => Err(Error::new(ErrorCode::RequestInvalid, "decision_outcome")),
+    }
+}
+
 fn complete(kernel: &Kernel, args: &TodoComplete) -> Result<Value> {
-    let outcome = args
-        .decision_outcome
-        .as_deref()
-        .map(|text| match text {
-            "approve" => Ok(DecisionOutcome::Approve),
-            "reject" => Ok(DecisionOutcome::Reject),
-            "cancel" => Ok(DecisionOutcome::Cancel),
-            _ => Err(Error::new(ErrorCode::RequestInvalid, "decision_outcome")),
-        })
-        .transpose()?;
+    let outcome = args.decision_outcome.as_deref().map(outcome).transpose()?;
     let request = TodoCompleteRequest {
         todo_id: args.todo_id.clone(),
         agent_id: args.agent_id.clone(),
@@ -429,6 +477,8 @@ fn complete(kernel: &Kernel, args: &TodoComplete) -> Result<Value> {
             ..TodoFields::default()
         },
         decision_outcome: outcome,
+        grant_life: None,
+        grant_agent: None,
         turn_instance_id: args.turn_instance_id.clone(),
     };
     kernel.todo_complete(&write_at(&args.at), &request)

@@ -353,20 +353,13 @@ impl<'a> GoalFacts<'a> {
         }
         for feedback in &self.view.feedback {
             if feedback.agent.is_none() || feedback.agent.as_ref() == self.agent() {
-                let cause = format!("feedback_{}", feedback.id);
+                let cause = feedback_cause(feedback.id);
                 push("feedback", &cause, json!([]), feedback.agent.is_some());
             }
         }
         for monitor in self.of_agent().filter(|c| c.is_monitor() && !is_expired(c.todo, self.now)) {
             let todo = monitor.todo;
-            let limit = todo
-                .extra
-                .get("max_no_change_before_replan")
-                .and_then(serde_json::Value::as_str)
-                .and_then(|text| text.parse().ok())
-                .filter(|limit| *limit > 0)
-                .unwrap_or(MONITOR_UNCHANGED_LIMIT);
-            if todo.consecutive_no_change.is_some_and(|n| n >= limit) {
+            if todo.consecutive_no_change.is_some_and(|n| n >= unchanged_limit(todo)) {
                 let last_material = todo.extra.get("material_change_at").cloned();
                 push(
                     "monitor_unchanged",
@@ -445,6 +438,22 @@ impl<'a> GoalFacts<'a> {
     pub fn replan_brake(&self) -> Option<AttemptState> {
         replan_brake(self.view, self.agent())
     }
+}
+
+/// The cause that an obligation from feedback names.
+pub fn feedback_cause(id: u64) -> String {
+    format!("feedback_{id}")
+}
+
+/// Unchanged polls in a row that raise an obligation about `monitor`.
+pub fn unchanged_limit(monitor: &Todo) -> u32 {
+    monitor
+        .extra
+        .get("max_no_change_before_replan")
+        .and_then(serde_json::Value::as_str)
+        .and_then(|text| text.parse().ok())
+        .filter(|limit| *limit > 0)
+        .unwrap_or(MONITOR_UNCHANGED_LIMIT)
 }
 
 fn health_of(policy: &GoalPolicy, view: &View) -> Vec<Finding> {

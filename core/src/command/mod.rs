@@ -1,13 +1,21 @@
 //! Commands: pure functions from what is stored and a request to the changes that are
 //! made, or a typed refusal. One file per verb family. Nothing here writes.
 
+pub mod archive;
+pub mod feedback;
+pub mod followups;
+pub mod gate;
+pub mod monitor;
 pub mod quota;
 pub mod refresh;
 pub mod settle;
+pub mod suggest;
+pub mod supersede;
 pub mod todo;
 pub mod todo_complete;
 pub mod todo_fields;
 pub mod turn;
+pub mod void;
 
 use serde_json::{Map, Value};
 
@@ -76,6 +84,12 @@ impl Scene<'_> {
                 .message(format!("no todo {id} in goal {}", self.policy.goal_id))
                 .next(format!("loopx todo list --goal-id {}", self.policy.goal_id))
         })
+    }
+
+    /// What a decision would look at; `complete` has every open todo.
+    pub fn view(&self, complete: bool) -> Result<crate::admission::View> {
+        let quota = self.policy.quota;
+        self.read.view(&crate::admission::ViewQuery { now: self.now, quota, complete })
     }
 
     /// Who acts: the named agent, or the only one there is.

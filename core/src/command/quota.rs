@@ -146,7 +146,7 @@ pub fn spend_slot(scene: &Scene<'_>, request: &SpendSlotRequest) -> Result<Effec
     ))
 }
 
-fn quota_figures(policy: &GoalPolicy, spent: u64, reserved: u64) -> Value {
+pub(super) fn quota_figures(policy: &GoalPolicy, spent: u64, reserved: u64) -> Value {
     json!({
         "spent_slots": spent,
         "reserved_slots": reserved,

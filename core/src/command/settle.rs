@@ -4,6 +4,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
+use super::monitor::record_look;
 use super::todo_complete::{TodoCompleteRequest, complete};
 use super::todo_fields::TodoFields;
 use super::turn::{require_bound, seen};
@@ -13,7 +14,7 @@ use crate::command::refresh::fruitless;
 use crate::error::{Error, ErrorCode, Result};
 use crate::model::todo::text_enum;
 use crate::model::{
-    Attempt, AttemptState, Evidence, Instant, Lease, Outcome, OutcomeKind, Spend, TaskClass, Todo,
+    Attempt, AttemptState, Evidence, Lease, Outcome, OutcomeKind, Spend, TaskClass, Todo,
     TodoStatus, Turn, TurnId, TurnState, Usage,
 };
 use crate::store::Change;
@@ -346,8 +347,11 @@ impl Case<'_> {
             .as_deref()
             .map(|h| one_line("result_hash", h, 200))
             .transpose()?;
-        let changed = self.request.outcome.spends();
-        record_poll(todo, self.scene.now, hash, changed);
+        let seen_anew = hash.is_some() && todo.result_hash.is_some() && hash != todo.result_hash;
+        let material = self.request.outcome.spends();
+        // Without a cadence it was due once; rule 18 then offers to give it a schedule.
+        todo.next_due_at = todo.cadence.map(|c| self.scene.now.plus_micros(c.micros()));
+        record_look(todo, self.scene.now, hash, material || seen_anew, material);
         Ok(true)
     }
 
@@ -415,24 +419,5 @@ impl Case<'_> {
             // Before what follows, which forgets attempts that are answered.
             changes.insert(0, Change::PutAttempt(Attempt { state, ..attempt.clone() }));
         }
-    }
-}
-
-/// Notes one look at a monitor.
-pub fn record_poll(todo: &mut Todo, now: Instant, hash: Option<String>, changed: bool) {
-    todo.last_checked_at = Some(now);
-    if let Some(cadence) = todo.cadence {
-        todo.next_due_at = Some(now.plus_micros(cadence.micros()));
-    }
-    todo.updated_at = Some(now);
-    if changed {
-        todo.consecutive_no_change = Some(0);
-        todo.extra.insert("material_change_at".into(), Value::String(now.to_string()));
-    } else {
-        todo.consecutive_no_change =
-            Some(todo.consecutive_no_change.unwrap_or(0).saturating_add(1));
-    }
-    if hash.is_some() {
-        todo.result_hash = hash;
     }
 }

@@ -75,7 +75,7 @@ pub struct TodoUpdateRequest {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<TodoStatus>,
     /// Fields to take off: `claim`, `blocks-agent`, `excluded-agents`, `global-gate`,
-    /// `resume-when`, `note`, `reason`.
+    /// `unblocks-todo-id`, `decision-scope`, `resume-when`, `note`, `reason`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub clear: Vec<String>,
     /// Todos that follow it.
@@ -147,6 +147,9 @@ pub fn add(scene: &Scene<'_>, request: &TodoAddRequest) -> Result<Effect> {
         bind_user_todo(scene, &mut todo, request, actor.as_ref());
     }
     request.fields.apply(scene, &mut todo)?;
+    if let Some(existing) = &existing {
+        keep_gate(scene, existing, &todo)?;
+    }
     check(scene, &todo)?;
     let changed = existing.as_ref() != Some(&todo);
     let mut changes = Vec::new();
@@ -339,6 +342,20 @@ pub fn claim(scene: &Scene<'_>, request: &TodoClaimRequest) -> Result<Effect> {
     ))
 }
 
+/// An open gate ends by a person's decision, not by becoming something else.
+fn keep_gate(scene: &Scene<'_>, old: &Todo, new: &Todo) -> Result<()> {
+    let gate = TaskClass::UserGate;
+    if old.task_class != gate || !old.is_open() || new.task_class == gate {
+        return Ok(());
+    }
+    Err(Error::new(ErrorCode::TodoInvalid, old.todo_id.as_str())
+        .message(format!("{} is an open gate and stays one until it is decided", old.todo_id))
+        .next(format!(
+            "loopx gate decide --goal-id {} --todo-id {} --outcome cancel",
+            scene.policy.goal_id, old.todo_id
+        )))
+}
+
 /// Changes a todo.
 pub fn update(scene: &Scene<'_>, request: &TodoUpdateRequest) -> Result<Effect> {
     let old = scene.todo(&request.todo_id)?;
@@ -362,11 +379,13 @@ pub fn update(scene: &Scene<'_>, request: &TodoUpdateRequest) -> Result<Effect> 
             "excluded-agents" => todo.excluded_agents.clear(),
             "global-gate" => todo.global_gate = false,
             "resume-when" => todo.resume_when = None,
+            "unblocks-todo-id" => todo.unblocks_todo_id = None,
+            "decision-scope" => todo.decision_scope = None,
             "note" => todo.note = None,
             "reason" => todo.reason = None,
             _ => {
                 return Err(Error::new(ErrorCode::TodoInvalid, "clear").message(format!(
-                    "nothing to clear by the name {name:?}; there are claim, blocks-agent, excluded-agents, global-gate, resume-when, note, reason"
+                    "nothing to clear by the name {name:?}; there are claim, blocks-agent, excluded-agents, global-gate, unblocks-todo-id, decision-scope, resume-when, note, reason"
                 )));
             }
         }
@@ -405,11 +424,19 @@ pub fn update(scene: &Scene<'_>, request: &TodoUpdateRequest) -> Result<Effect> 
             todo.dangling = false;
         }
     }
+    keep_gate(scene, &old, &todo)?;
     check(scene, &todo)?;
     let changed = todo != old;
     let mut changes = Vec::new();
     if changed {
         todo.updated_at = Some(scene.now);
+        if todo.task_class == TaskClass::UserGate {
+            changes.extend(super::gate::clear_stalls(scene, &todo)?);
+        }
+        let linked = request.no_follow_up || !request.successor_todo_ids.is_empty();
+        if linked && (agent.is_some() || scene.policy.roster.is_empty()) {
+            changes.extend(super::feedback::closed_by(scene, agent.as_ref())?);
+        }
         if follows(&todo) && !follows(&old) {
             changes.push(Change::FollowDangling);
         }

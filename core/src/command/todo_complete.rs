@@ -61,6 +61,13 @@ pub struct TodoCompleteRequest {
     /// Gates: the decision.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub decision_outcome: Option<DecisionOutcome>,
+    /// Gates that approve a scope: how long it stays granted; standing when absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub grant_life: Option<GrantLife>,
+    /// Gates that approve a scope: to whom; the agent that the gate blocks, else every
+    /// agent, when absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub grant_agent: Option<String>,
     /// The turn in which it was done.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub turn_instance_id: Option<String>,
@@ -82,8 +89,9 @@ pub fn complete(scene: &Scene<'_>, request: &TodoCompleteRequest) -> Result<Effe
         }
         _ => {}
     }
+    let lasting = grant_terms(scene, &todo, request)?;
     if !todo.is_open() {
-        return replay(&todo, request);
+        return replay(scene, &todo, request);
     }
     let actor = match todo.role {
         // A person decides and finishes user todos; an agent may be named, none is required.
@@ -126,12 +134,24 @@ pub fn complete(scene: &Scene<'_>, request: &TodoCompleteRequest) -> Result<Effe
         }));
     }
     let next = next_todos(scene, Some(&todo), request, actor.as_ref())?;
-    done.successor_todo_ids = request
+    if request.no_follow_up && !todo.successor_todo_ids.is_empty() {
+        return Err(Error::new(ErrorCode::TodoInvalid, "no_follow_up").message(format!(
+            "{} has a successor already; leave out --no-follow-up",
+            todo.todo_id
+        )));
+    }
+    // Successors that were linked while it was open (follow-ups, updates) stay.
+    let new = request
         .successor_todo_ids
         .iter()
         .map(|id| scene.todo(id).map(|t| t.todo_id))
         .chain(next.iter().map(|t| Ok(t.todo_id.clone())))
         .collect::<Result<Vec<TodoId>>>()?;
+    for id in new {
+        if !done.successor_todo_ids.contains(&id) {
+            done.successor_todo_ids.push(id);
+        }
+    }
     if done.successor_todo_ids.contains(&done.todo_id) {
         return Err(Error::new(ErrorCode::TodoInvalid, "successor_todo_ids")
             .message("a todo does not follow itself"));
@@ -152,18 +172,22 @@ pub fn complete(scene: &Scene<'_>, request: &TodoCompleteRequest) -> Result<Effe
     if next.iter().any(follows) || continuation == Continuation::Successor {
         changes.push(Change::FollowDangling);
     }
-    let mut resumed = Vec::new();
+    if request.no_follow_up {
+        changes.extend(super::feedback::closed_by(scene, actor.as_ref())?);
+    }
+    let mut decided = Decided::default();
     if let Some(outcome) = request.decision_outcome {
         done.extra.insert(
             "decision_outcome".into(),
             serde_json::to_value(outcome).unwrap_or(Value::Null),
         );
-        decide_gate(scene, &done, outcome, &mut changes, &mut resumed)?;
+        decided = decide_gate(scene, &done, outcome, lasting, &mut changes)?;
+        changes.extend(super::gate::clear_stalls(scene, &todo)?);
     }
     use_up_grants(scene, &todo, actor.as_ref(), &mut changes)?;
     changes.push(Change::PutTodo(Box::new(done.clone())));
     changes.extend(next.iter().cloned().map(|t| Change::PutTodo(Box::new(t))));
-    Ok(Effect::new(
+    let mut effect = Effect::new(
         changes,
         json!({
             "completed": true,
@@ -174,25 +198,81 @@ pub fn complete(scene: &Scene<'_>, request: &TodoCompleteRequest) -> Result<Effe
             "completion_continuation": done.completion_continuation,
             "decision_outcome": request.decision_outcome,
             "next_todos": next.iter().map(|t| json!({"todo_id": t.todo_id, "todo": t.text})).collect::<Vec<_>>(),
-            "resumed_todo_ids": resumed,
+            "resumed_todo_ids": decided.resumed,
         }),
-    ))
+    );
+    if let Some(grant) = &decided.grant {
+        effect.answer.insert("grant".into(), super::gate::shown(grant));
+    }
+    if request.decision_outcome == Some(DecisionOutcome::Reject) {
+        effect.answer.insert("blocked_todo_ids".into(), json!(decided.blocked));
+    }
+    Ok(effect)
 }
 
-fn replay(todo: &Todo, request: &TodoCompleteRequest) -> Result<Effect> {
+/// How long an approval's grant lasts and for whom, where the request says it.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Terms {
+    life: Option<GrantLife>,
+    agent: Option<AgentId>,
+}
+
+fn grant_terms(scene: &Scene<'_>, gate: &Todo, request: &TodoCompleteRequest) -> Result<Terms> {
+    let terms = Terms {
+        life: request.grant_life,
+        agent: request
+            .grant_agent
+            .as_deref()
+            .map(|a| super::registered(scene.policy, a))
+            .transpose()?,
+    };
+    if terms == Terms::default() {
+        return Ok(terms);
+    }
+    if request.decision_outcome != Some(DecisionOutcome::Approve) {
+        return Err(Error::new(ErrorCode::TodoInvalid, "grant")
+            .message("only an approval grants something; leave out how long and for whom"));
+    }
+    if gate.decision_scope.is_none() {
+        return Err(Error::new(ErrorCode::TodoInvalid, gate.todo_id.as_str())
+            .message(format!(
+                "{} decides no scope: approving it frees what it named and grants nothing that could last",
+                gate.todo_id
+            ))
+            .next(format!(
+                "loopx gate decide --goal-id {} --todo-id {} --outcome approve",
+                scene.policy.goal_id, gate.todo_id
+            )));
+    }
+    if let Some(GrantLife::Until(until)) = terms.life
+        && until <= scene.now
+        && gate.is_open()
+    {
+        return Err(Error::new(ErrorCode::RequestInvalid, "until")
+            .message(format!("{until} has passed; a grant ends in the future")));
+    }
+    Ok(terms)
+}
+
+fn replay(scene: &Scene<'_>, todo: &Todo, request: &TodoCompleteRequest) -> Result<Effect> {
+    let goal = &scene.policy.goal_id;
     let decided = todo.extra.get("decision_outcome").cloned();
     if let Some(outcome) = request.decision_outcome {
         let asked = serde_json::to_value(outcome).unwrap_or(Value::Null);
         if decided.as_ref() != Some(&asked) {
             return Err(Error::new(ErrorCode::TodoNotOpen, todo.todo_id.as_str())
                 .message(format!("{} was decided already", todo.todo_id))
-                .next("open a new gate to ask again"));
+                .next(format!("loopx gate open --goal-id {goal} --question \"...\"")));
         }
+        require_same_terms(scene, todo, request)?;
     }
     if request.no_follow_up && !todo.no_followup {
         return Err(Error::new(ErrorCode::TodoNotOpen, todo.todo_id.as_str())
             .message(format!("{} is done already", todo.todo_id))
-            .next(format!("loopx todo update --todo-id {} --no-follow-up", todo.todo_id)));
+            .next(format!(
+                "loopx todo update --goal-id {goal} --todo-id {} --no-follow-up",
+                todo.todo_id
+            )));
     }
     Ok(Effect::new(
         Vec::new(),
@@ -209,6 +289,27 @@ fn replay(todo: &Todo, request: &TodoCompleteRequest) -> Result<Effect> {
     ))
 }
 
+/// A repeat that states other terms than were granted is another decision.
+fn require_same_terms(scene: &Scene<'_>, gate: &Todo, request: &TodoCompleteRequest) -> Result<()> {
+    let terms = grant_terms(scene, gate, request)?;
+    if terms == Terms::default() {
+        return Ok(());
+    }
+    let grants = scene.read.records()?.grants;
+    let granted = grants.iter().find(|g| g.gate.as_ref() == Some(&gate.todo_id));
+    let same = granted.is_some_and(|g| {
+        terms.life.is_none_or(|life| life == g.life)
+            && terms.agent.as_ref().is_none_or(|agent| g.agent.as_ref() == Some(agent))
+    });
+    if same {
+        return Ok(());
+    }
+    Err(Error::new(ErrorCode::TodoNotOpen, gate.todo_id.as_str())
+        .message(format!("{} was decided already, on other terms", gate.todo_id))
+        .next(format!("loopx gate grants --goal-id {}", scene.policy.goal_id)))
+}
+
+/// The todos that a completion, a supersession or a poll makes.
 pub(super) fn next_todos(
     scene: &Scene<'_>,
     source: Option<&Todo>,
@@ -258,27 +359,38 @@ pub(super) fn next_todos(
     Ok(next)
 }
 
+/// What a decision did.
+#[derive(Debug, Default)]
+struct Decided {
+    grant: Option<Grant>,
+    resumed: Vec<TodoId>,
+    blocked: Vec<TodoId>,
+}
+
 /// What a decision does to what the gate named (contract.md 2.2).
 fn decide_gate(
     scene: &Scene<'_>,
     gate: &Todo,
     outcome: DecisionOutcome,
+    terms: Terms,
     changes: &mut Vec<Change>,
-    resumed: &mut Vec<TodoId>,
-) -> Result<()> {
+) -> Result<Decided> {
+    let mut decided = Decided::default();
     match outcome {
-        DecisionOutcome::Cancel => Ok(()),
+        DecisionOutcome::Cancel => {}
         DecisionOutcome::Approve => {
             if let Some(scope) = &gate.decision_scope {
-                changes.push(Change::PutGrant(Grant {
+                let grant = Grant {
                     id: scene.row,
                     scope: scope.0.clone(),
-                    agent: gate.blocks_agent.clone(),
-                    life: GrantLife::Standing,
+                    agent: terms.agent.or_else(|| gate.blocks_agent.clone()),
+                    life: terms.life.unwrap_or(GrantLife::Standing),
                     gate: Some(gate.todo_id.clone()),
                     used: false,
                     at: scene.now,
-                }));
+                };
+                changes.push(Change::PutGrant(grant.clone()));
+                decided.grant = Some(grant);
             }
             if let Some(mut target) =
                 gate.unblocks_todo_id.as_ref().map(|id| scene.read.todo(id)).transpose()?.flatten()
@@ -288,24 +400,24 @@ fn decide_gate(
                 target.status = TodoStatus::Open;
                 target.reason = None;
                 target.updated_at = Some(scene.now);
-                resumed.push(target.todo_id.clone());
+                decided.resumed.push(target.todo_id.clone());
                 if follows(&target) {
                     changes.push(Change::FollowDangling);
                 }
                 changes.push(Change::PutTodo(Box::new(target)));
             }
-            Ok(())
         }
         DecisionOutcome::Reject => {
             for mut todo in rejected(scene, gate)? {
                 todo.status = TodoStatus::Blocked;
                 todo.reason = Some("gate_rejected".into());
                 todo.updated_at = Some(scene.now);
+                decided.blocked.push(todo.todo_id.clone());
                 changes.push(Change::PutTodo(Box::new(todo)));
             }
-            Ok(())
         }
     }
+    Ok(decided)
 }
 
 fn is_gated_elsewhere(scene: &Scene<'_>, gate: &Todo, target: &Todo) -> Result<bool> {
@@ -328,7 +440,8 @@ fn rejected(scene: &Scene<'_>, gate: &Todo) -> Result<Vec<Todo>> {
     })
 }
 
-/// Grants for one completion are used up by the todo that needed them.
+/// A grant for one completion is used up by the todo that needed it: for each required
+/// scope that no lasting grant answers, the oldest such grant.
 fn use_up_grants(
     scene: &Scene<'_>,
     todo: &Todo,
@@ -338,18 +451,17 @@ fn use_up_grants(
     if todo.required_decision_scopes.is_empty() {
         return Ok(());
     }
-    let query =
-        crate::admission::ViewQuery { now: scene.now, quota: scene.policy.quota, complete: false };
-    for mut grant in scene.read.view(&query)?.grants {
-        let answers = crate::model::DecisionScope::parse(&grant.scope).is_some_and(|scope| {
-            todo.required_decision_scopes.iter().filter_map(|r| r.scope()).any(|r| scope.covers(&r))
+    let mut grants = scene.view(false)?.grants;
+    grants.retain(|g| g.agent.as_ref().is_none_or(|a| actor == Some(a)));
+    grants.sort_by_key(|g| (g.life == GrantLife::Once, g.id));
+    for required in todo.required_decision_scopes.iter().filter_map(|r| r.scope()) {
+        let answering = grants.iter_mut().find(|g| {
+            crate::model::DecisionScope::parse(&g.scope).is_some_and(|s| s.covers(&required))
         });
-        if grant.life == GrantLife::Once
-            && answers
-            && grant.agent.as_ref().is_none_or(|a| actor == Some(a))
-        {
+        if let Some(grant) = answering.filter(|g| g.life == GrantLife::Once && !g.used) {
+            // It stays in the list: one completion uses it up for all that it answers.
             grant.used = true;
-            changes.push(Change::PutGrant(grant));
+            changes.push(Change::PutGrant(grant.clone()));
         }
     }
     Ok(())

@@ -9,6 +9,7 @@ mod snapshot;
 mod stores;
 mod surface;
 mod transfer;
+mod verbs;
 mod write;
 
 use std::time::Duration;
@@ -36,6 +37,7 @@ use crate::store::sqlite::SqliteOptions;
 
 pub use lifecycle::{AgentListRequest, AgentRegisterRequest, GoalCreateRequest, GoalStopRequest};
 pub use transfer::{ExportRequest, ImportRequest};
+pub use verbs::{AcceptAddRequest, AcceptMeetRequest};
 
 use self::goal::Goal;
 use self::snapshot::Snapshot;
@@ -129,6 +131,24 @@ impl Kernel {
             Op::GoalAdoptLegacy => self.adopt_legacy(&at),
             Op::AgentRegister => self.agent_register(&at, &body(request)?),
             Op::AgentList => self.agent_list(&at, &body(request)?),
+            Op::GateList => self.gate_list(&at),
+            Op::GateOpen => self.gate_open(&at, &body(request)?),
+            Op::GateDecide => self.gate_decide(&at, &body(request)?),
+            Op::GateGrants => self.gate_grants(&at),
+            Op::GateWithdraw => self.gate_withdraw(&at, &body(request)?),
+            Op::QuotaMonitorPoll => self.monitor_poll(&at, &body(request)?),
+            Op::QuotaVoidSlot => self.void_slot(&at, &body(request)?),
+            Op::MonitorList => self.monitor_list(&at),
+            Op::TodoSupersede => self.todo_supersede(&at, &body(request)?),
+            Op::TodoArchive => self.todo_archive(&at, &body(request)?),
+            Op::TodoArchiveCompleted => self.todo_archive_completed(&at, &body(request)?),
+            Op::TodoCaptureFollowups => self.todo_capture_followups(&at, &body(request)?),
+            Op::TodoSuggest => self.todo_suggest(&at, &body(request)?),
+            Op::Feedback => self.feedback(&at, &body(request)?),
+            Op::GoalAcceptAdd => self.goal_accept_add(&at, &body(request)?),
+            Op::GoalAcceptMeet => self.goal_accept_meet(&at, &body(request)?),
+            Op::GoalAcceptList => self.goal_accept_list(&at),
+            Op::GoalStopAll => self.goal_stop_all(&at, &body(request)?),
             Op::Export => self.export(&at, &body(request)?),
             Op::Import => self.import(&body(request)?),
         }

@@ -4,6 +4,7 @@
 //! A registry is a JSON document that other tools read and write too, so it is kept as
 //! a document: unknown fields and the order of keys survive every change.
 
+pub mod acceptance;
 pub mod change;
 pub mod document;
 pub mod lifecycle;

@@ -197,7 +197,8 @@ impl Kernel {
             let commit = scene.commit;
             let mut effect = run(&scene)?;
             if let (false, Some(agent), None) = (effect.changes.is_empty(), &actor, &call.turn) {
-                effect.changes.extend(offers::note(&scene, agent, call.spends)?);
+                let followed = effect.changes.contains(&Change::FollowDangling);
+                effect.changes.extend(offers::note(&scene, agent, call.spends, followed)?);
             }
             let goal_id = stage.goal.policy.goal_id.as_str();
             if effect.changes.is_empty() && call.given_effect.is_none() {

@@ -5,7 +5,7 @@ use crate::admission::offer::Offer;
 use crate::admission::{AdmissionRequest, Situation, Subject, View, ViewQuery, decide};
 use crate::command::Scene;
 use crate::error::Result;
-use crate::model::{AgentId, AttemptState, GoalPolicy, Instant};
+use crate::model::{AgentId, AttemptState, GoalPolicy, Instant, TodoId};
 use crate::store::{Change, Transaction};
 
 fn standing(policy: &GoalPolicy, view: &View, agent: &AgentId, now: Instant) -> Option<Offer> {
@@ -17,8 +17,15 @@ fn standing(policy: &GoalPolicy, view: &View, agent: &AgentId, now: Instant) -> 
 /// A door that polls without a turn id counts as attempting an offer at its next write.
 /// An offer that stood at an earlier write and still stands was answered by what the
 /// agent does now; one that stands for the first time is noted. A spend only closes the
-/// turn before, so it notes and never counts.
-pub(super) fn note(scene: &Scene<'_>, agent: &AgentId, spends: bool) -> Result<Vec<Change>> {
+/// turn before, so it notes and never counts. A write from which something follows
+/// resolves a replan about a todo, whose cause may stand on (a monitor that still does
+/// not change) or is gone with this commit.
+pub(super) fn note(
+    scene: &Scene<'_>,
+    agent: &AgentId,
+    spends: bool,
+    followed: bool,
+) -> Result<Vec<Change>> {
     if !scene.policy.roster.contains(agent) {
         return Ok(Vec::new());
     }
@@ -27,6 +34,14 @@ pub(super) fn note(scene: &Scene<'_>, agent: &AgentId, spends: bool) -> Result<V
     let Some(offer) = standing(scene.policy, &view, agent, scene.now) else {
         return Ok(Vec::new());
     };
+    if followed
+        && offer.rule == "replan"
+        && let Ok(id) = TodoId::parse(&offer.cause)
+        && let Some(cause) = scene.read.todo(&id)?
+    {
+        let resolved = offer.record(Some(agent), AttemptState::Resolved, scene.now, None);
+        return Ok(cause.is_open().then_some(Change::PutAttempt(resolved)).into_iter().collect());
+    }
     let noted = offer.noted(&view, Some(agent)).is_some();
     let state = if noted && !spends { AttemptState::Attempted } else { AttemptState::Offered };
     Ok(vec![Change::PutAttempt(offer.record(Some(agent), state, scene.now, None))])
