@@ -168,35 +168,40 @@ fn draw(template: &Document, shown: &[&Todo], changed: bool, now: Instant) -> Ve
 }
 
 /// The projection after `puts`, when `template` is the last projection, byte for byte:
-/// what did not change is taken from the template instead of being read again.
+/// what did not change is taken from the template instead of being read again. `None`
+/// when a todo comes back whose place only the store knows.
 pub(super) fn project_changes(
     store: &dyn Read,
     template: &Document,
     puts: &[&Todo],
     now: Instant,
-) -> Result<Vec<u8>> {
+) -> Result<Option<Vec<u8>>> {
+    /// After every place in a file.
+    const END: i64 = i64::MAX / 4;
     let closed = store.shown_closed(DONE_SHOWN)?;
-    let mut known: HashMap<&TodoId, (i64, &Todo)> =
-        template.todos().iter().map(|p| (&p.todo.todo_id, (p.todo.order, &p.todo))).collect();
-    let mut changed: Vec<Todo> = Vec::with_capacity(puts.len());
+    let standing: HashMap<&TodoId, &Todo> =
+        template.todos().iter().map(|p| (&p.todo.todo_id, &p.todo)).collect();
+    let mut changed: HashMap<&TodoId, Todo> = HashMap::with_capacity(puts.len());
     for put in puts {
         let mut put = (*put).clone();
-        // A todo that stands in the file keeps its place there.
-        if let Some((order, _)) = known.remove(&put.todo_id) {
-            put.order = order;
+        match standing.get(&put.todo_id) {
+            // A todo that stands in the file keeps its place there.
+            Some(there) => put.order = there.order,
+            // A new one goes to the end.
+            None if put.created_at == Some(now) => put.order = put.order.saturating_add(END),
+            None if put.is_open() => return Ok(None),
+            None => {}
         }
-        changed.retain(|c| c.todo_id != put.todo_id);
-        changed.push(put);
+        let id = puts.iter().find(|p| p.todo_id == put.todo_id).map(|p| &p.todo_id);
+        changed.extend(id.map(|id| (id, put)));
     }
-    for id in &closed {
-        if !known.contains_key(id) && !changed.iter().any(|c| c.todo_id == *id) {
-            changed.extend(store.todo(id)?);
-        }
+    if closed.iter().any(|id| !standing.contains_key(id) && !changed.contains_key(id)) {
+        return Ok(None);
     }
     let is_shown = |t: &&Todo| t.is_open() || closed.contains(&t.todo_id);
-    let shown: Vec<&Todo> =
-        known.into_values().map(|(_, t)| t).chain(&changed).filter(is_shown).collect();
-    Ok(draw(template, &shown, !puts.is_empty(), now))
+    let unchanged = standing.iter().filter(|(id, _)| !changed.contains_key(*id)).map(|(_, t)| *t);
+    let shown: Vec<&Todo> = unchanged.chain(changed.values()).filter(is_shown).collect();
+    Ok(Some(draw(template, &shown, !puts.is_empty(), now)))
 }
 
 /// Writes a projection: first what will have been written, then the state file. The

@@ -38,6 +38,9 @@ pub(super) struct SurfaceNow {
     pub template: Option<Document>,
     /// What the file was seen to hold, when it is not the last projection.
     pub holds: Option<Vec<u8>>,
+    /// The same text with the ids that its new lines were given: what a later edit of it
+    /// is compared with.
+    pub taken_in: Option<Vec<u8>>,
     /// Why it cannot be read.
     pub problem: Option<Error>,
 }
@@ -66,6 +69,7 @@ impl Kernel {
         uid: &GoalUid,
         tx: &mut dyn Transaction,
         editor: Option<&AgentId>,
+        left_over: bool,
         now: Instant,
     ) -> Result<SurfaceNow> {
         let looked = surface::look(goal, uid, tx);
@@ -77,6 +81,13 @@ impl Kernel {
                 Ok(SurfaceNow { must_write: true, holds: Some(bytes), ..SurfaceNow::default() })
             }
             Ok(Surface::Edited { base, bytes }) => {
+                // What was taken in beside the file may stand in it too, without an id yet.
+                let base = match base {
+                    Some(base) if left_over => {
+                        Some(surface::project(tx, &Document::parse(&base)?, false, now)?)
+                    }
+                    base => base,
+                };
                 self.adopt_edit(goal, tx, base.as_deref(), bytes, editor, now)
             }
             // A file that cannot be read is left alone; the store goes on without it.
@@ -124,6 +135,7 @@ impl Kernel {
             ..SurfaceNow::default()
         };
         if edits.adoption.put.is_empty() {
+            state.taken_in = Some(bytes);
             return Ok(state);
         }
         let mut changes: Vec<Change> = Vec::new();
@@ -159,6 +171,9 @@ impl Kernel {
                 answer.as_object().cloned().unwrap_or_default(),
             ),
         })?;
+        if let Some(document) = &state.template {
+            state.taken_in = Some(surface::project(tx, document, false, now)?);
+        }
         state.adopted = true;
         Ok(state)
     }
@@ -188,7 +203,7 @@ impl Kernel {
             // The commit stands whatever happens to its surface: a projection that could
             // not be written is made up by the next write.
             if let Ok(Some(text)) = surface::write(goal, uid, &ours, base.as_deref()) {
-                displaced = Some(Displaced { text, base, ours });
+                displaced = Some(Displaced { text, base: surface.taken_in.or(base), ours });
             }
         }
         Ok(Landed { turn, displaced })
@@ -271,17 +286,23 @@ impl Kernel {
         let shows_all = surface.clean
             && !surface.adopted
             && base.as_ref().map(|b| sha256_hex(b)) == read.last_projection()?;
-        let bytes = if shows_all {
-            let changed: Vec<&Todo> = puts.iter().collect();
-            let bytes = surface::project_changes(read, &template, &changed, now)?;
-            debug_assert_eq!(
-                String::from_utf8_lossy(&bytes),
-                String::from_utf8_lossy(&surface::project(read, &template, !puts.is_empty(), now)?),
-                "a projection of the changes equals a whole one"
-            );
-            bytes
-        } else {
-            surface::project(read, &template, !puts.is_empty(), now)?
+        let whole = || surface::project(read, &template, !puts.is_empty(), now);
+        let drawn = match shows_all {
+            true => {
+                surface::project_changes(read, &template, &puts.iter().collect::<Vec<_>>(), now)?
+            }
+            false => None,
+        };
+        let bytes = match drawn {
+            Some(bytes) => {
+                debug_assert_eq!(
+                    String::from_utf8_lossy(&bytes),
+                    String::from_utf8_lossy(&whole()?),
+                    "a projection of the changes equals a whole one"
+                );
+                bytes
+            }
+            None => whole()?,
         };
         if Some(&bytes) == expected.as_ref() && surface.clean {
             return Ok(None);

@@ -149,7 +149,7 @@ impl Kernel {
         }
         let now = self.now();
         let left_over = self.adopt_left_over(goal, uid, tx.as_mut(), now)?;
-        let mut surface = self.adopt(goal, uid, tx.as_mut(), once.editor, now)?;
+        let mut surface = self.adopt(goal, uid, tx.as_mut(), once.editor, left_over, now)?;
         // What was taken in beside the file is not in its last projection.
         surface.adopted |= left_over;
         let mut puts = self.sweep(goal, tx.as_mut(), now)?;
