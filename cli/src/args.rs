@@ -8,6 +8,7 @@ use crate::commands::agent::{Agent, RegisterAgent};
 use crate::commands::feedback::Feedback;
 use crate::commands::gate::Gate;
 use crate::commands::goal::{Goal, GoalLifecycle};
+use crate::commands::lease::{Handoff, TaskLease};
 use crate::commands::monitor::Monitor;
 use crate::commands::quota::Quota;
 use crate::commands::refresh::RefreshState;
@@ -76,6 +77,12 @@ pub enum Command {
     /// Admit, renew, release and settle turns
     #[command(subcommand)]
     Turn(Turn),
+    /// Take, renew, hand over and give back leases
+    #[command(subcommand)]
+    TaskLease(TaskLease),
+    /// Show and set how work is handed over
+    #[command(subcommand)]
+    HandoffMode(Handoff),
     /// Create, stop, resume and look at goals
     #[command(subcommand)]
     Goal(Goal),

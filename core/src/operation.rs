@@ -44,6 +44,13 @@ operations! {
     TurnRelease "turn.release" Write "Ends a turn without a settlement.";
     TurnShow "turn.show" Read "Shows a turn.";
     TurnSettle "turn.settle" Write "Settles a turn: todo, evidence, spend and receipt in one commit.";
+    LeaseAcquire "task_lease.acquire" Write "Takes a lease on a todo.";
+    LeaseRenew "task_lease.renew" Write "Extends a live lease.";
+    LeaseTransfer "task_lease.transfer" Write "Hands a live lease to another agent.";
+    LeaseRelease "task_lease.release" Write "Gives a lease back.";
+    LeaseInspect "task_lease.inspect" Read "Shows a todo's lease.";
+    HandoffShow "handoff_mode.show" Read "Shows how work is handed over.";
+    HandoffSet "handoff_mode.set" Write "Sets how work is handed over.";
     QuotaStatus "quota.status" Read "Shows the windows.";
     QuotaSpendSlot "quota.spend_slot" Write "Spends slots for a delivered outcome.";
     RefreshState "refresh_state" Write "Records what was delivered.";

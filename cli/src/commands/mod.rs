@@ -5,6 +5,7 @@ pub mod agent;
 pub mod feedback;
 pub mod gate;
 pub mod goal;
+pub mod lease;
 pub mod monitor;
 pub mod quota;
 pub mod refresh;
@@ -31,6 +32,8 @@ pub fn run(kernel: &Kernel, cli: &Cli) -> Result<Value> {
         Command::Feedback(command) => feedback::run(kernel, command),
         Command::Quota(command) => quota::run(kernel, command),
         Command::Turn(command) => turn::run(kernel, command),
+        Command::TaskLease(command) => lease::run(kernel, command),
+        Command::HandoffMode(command) => lease::handoff(kernel, command),
         Command::Goal(command) => goal::run(kernel, command),
         Command::Agent(command) => agent::run(kernel, command),
         Command::RefreshState(command) => refresh::run(kernel, command),

@@ -416,6 +416,20 @@ pub fn scope_covers(have: &str, required: &str) -> bool {
     glob(&pattern, &text)
 }
 
+/// Whether two path globs can name the same file (reference state.md 5.1): equal, one
+/// covers the other, or both are globs whose fixed beginnings lead into each other.
+pub fn write_scopes_overlap(a: &str, b: &str) -> bool {
+    let fixed = |s: &str| s.split(['*', '?', '[']).next().unwrap_or_default().to_owned();
+    let (left, right) = (fixed(a), fixed(b));
+    let both_globs = left.len() < a.len() && right.len() < b.len();
+    let folder = |f: &str, s: &str| s.strip_prefix(f).is_some_and(|rest| rest.starts_with('/'));
+    scope_covers(a, b)
+        || scope_covers(b, a)
+        || folder(a, b)
+        || folder(b, a)
+        || (both_globs && (left.starts_with(&right) || right.starts_with(&left)))
+}
+
 /// Glob with `*` (any run) and `?` (one character), linear back-tracking on the last star.
 fn glob(pattern: &[char], text: &[char]) -> bool {
     let (mut p, mut t) = (0, 0);

@@ -5,6 +5,7 @@ pub mod archive;
 pub mod feedback;
 pub mod followups;
 pub mod gate;
+pub mod lease;
 pub mod monitor;
 pub mod quota;
 pub mod refresh;

@@ -330,6 +330,9 @@ pub fn claim(scene: &Scene<'_>, request: &TodoClaimRequest) -> Result<Effect> {
             .message(format!("{} is {}", todo.todo_id, todo.status)));
     }
     let changed = todo.claimed_by.as_ref() != Some(&agent);
+    if changed {
+        super::lease::require_lease(scene, &todo, Some(&agent))?;
+    }
     let mut changes = Vec::new();
     if changed {
         todo.claimed_by = Some(agent.clone());

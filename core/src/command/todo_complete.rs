@@ -102,6 +102,7 @@ pub fn complete(scene: &Scene<'_>, request: &TodoCompleteRequest) -> Result<Effe
     };
     if todo.role == Role::Agent {
         require_free(scene, &todo, actor.as_ref())?;
+        super::lease::require_lease(scene, &todo, actor.as_ref())?;
     }
     let continuations = usize::from(request.no_follow_up)
         + usize::from(!request.successor_todo_ids.is_empty())

@@ -3,6 +3,7 @@
 
 mod goal;
 mod import;
+mod leases;
 mod lifecycle;
 mod report;
 mod snapshot;
@@ -117,6 +118,13 @@ impl Kernel {
             Op::QuotaShouldRun => Ok(self.should_run(&at, &body(request)?)),
             Op::TurnAdmit => Ok(self.turn_admit(&at, &body(request)?)),
             Op::TurnRenew => self.turn_renew(&at, &body(request)?),
+            Op::LeaseAcquire => self.lease_acquire(&at, &body(request)?),
+            Op::LeaseRenew => self.lease_renew(&at, &body(request)?),
+            Op::LeaseTransfer => self.lease_transfer(&at, &body(request)?),
+            Op::LeaseRelease => self.lease_release(&at, &body(request)?),
+            Op::LeaseInspect => self.lease_inspect(&at, &body(request)?),
+            Op::HandoffShow => self.handoff_show(&at),
+            Op::HandoffSet => self.handoff_set(&at, &body(request)?),
             Op::TurnRelease => self.turn_release(&at, &body(request)?),
             Op::TurnShow => self.turn_show(&at, &body(request)?),
             Op::TurnSettle => self.turn_settle(&at, &body(request)?),

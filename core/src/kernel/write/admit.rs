@@ -8,6 +8,7 @@ use super::super::{Kernel, admission_request, import, is_health, snapshot};
 use super::{Done, Once, Stage, puts_of};
 use crate::admission::packet::answer;
 use crate::admission::{AdmissionRequest, Detail, Situation, Subject, View, ViewQuery};
+use crate::command::Effect;
 use crate::command::turn::{self, ShouldRunRequest, Terms};
 use crate::error::{Error, ErrorCode, Result};
 use crate::file::{FileLock, process};
@@ -70,7 +71,10 @@ impl Kernel {
             replay: &|done| replayed(done, &turn_id, agent.as_ref()),
             editor: agent.as_ref(),
         };
-        self.transact(&mut open, &once, |stage| self.bind(stage, &turn_id, &asked, &terms))
+        self.transact(&mut open, &once, |stage| {
+            let decided = self.decide_bound(stage, &turn_id, &asked, &terms)?;
+            self.bind(stage, &turn_id, agent.as_ref(), decided)
+        })
     }
 
     /// The terms of a request.
@@ -79,14 +83,15 @@ impl Kernel {
         Ok(Terms { ttl_seconds: request.ttl_seconds, holder })
     }
 
-    /// Decides inside a transaction and binds the turn to the answer.
-    pub(super) fn bind(
+    /// Decides inside a transaction: the changes that bind the turn to the answer, and the
+    /// answer.
+    pub(super) fn decide_bound(
         &self,
-        stage: &mut Stage<'_>,
+        stage: &Stage<'_>,
         turn_id: &TurnId,
         asked: &AdmissionRequest,
         terms: &Terms,
-    ) -> Result<Done> {
+    ) -> Result<(Effect, Value)> {
         let agent = asked.agent.as_ref();
         let scene = stage.scene()?;
         turn::bound(&scene, turn_id, agent)?;
@@ -101,7 +106,18 @@ impl Kernel {
             .unwrap_or(0);
         let value = with_receipt(packet, turn_id, "committed");
         let effect = turn::admit(&scene, turn_id, agent, &decision, value.clone(), minutes, terms)?;
-        let n = scene.commit;
+        Ok((effect, value))
+    }
+
+    /// Makes a bound decision durable, as a commit of its own.
+    pub(super) fn bind(
+        &self,
+        stage: &mut Stage<'_>,
+        turn_id: &TurnId,
+        agent: Option<&AgentId>,
+        (effect, value): (Effect, Value),
+    ) -> Result<Done> {
+        let n = stage.scene()?.commit;
         stage.tx.apply(&effect.changes)?;
         stage.tx.record(&CommitRecord {
             n,

@@ -57,20 +57,28 @@ impl Kernel {
             stage.tx.apply(&effect.changes)?;
             let goal_id = stage.goal.policy.goal_id.as_str();
             let mut answer = receipt(goal_id, commit, stage.now, effect.answer);
+            let mut bound = None;
+            let advice = match &next {
+                None => self.advise(stage, request)?,
+                Some(next) => {
+                    let ask = next_request(request, next);
+                    let mut asked = admission_request(&stage.goal.policy, &ask)?;
+                    if asked.agent.is_none() {
+                        asked.agent = crate::command::actor(&stage.goal.policy, None)?;
+                    }
+                    let decided = self.decide_bound(stage, next, &asked, &Terms::default())?;
+                    let said = decided.1.clone();
+                    bound = Some((next, asked.agent, decided));
+                    said
+                }
+            };
             if let Some(map) = answer.as_object_mut() {
-                map.insert("next".into(), self.advise(stage, request)?);
+                map.insert("next".into(), advice);
             }
-            // The log keeps what was settled; the advice is of the moment.
             let record = self.record(&call, &effect_id, commit, actor.clone(), stage.now, &answer);
             stage.tx.record(&record)?;
-            if let Some(next) = &next {
-                let ask = next_request(request, next);
-                let asked = admission_request(&stage.goal.policy, &ask)?;
-                let bound = self.bind(stage, next, &asked, &Terms::default())?;
-                puts.extend(bound.puts);
-                if let Some(map) = answer.as_object_mut() {
-                    map.insert("next".into(), bound.answer);
-                }
+            if let Some((next, agent, decided)) = bound {
+                puts.extend(self.bind(stage, next, agent.as_ref(), decided)?.puts);
             }
             Ok(Done { answer, puts, idle: false })
         });
