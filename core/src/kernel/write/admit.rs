@@ -104,6 +104,7 @@ impl Kernel {
             .and_then(Value::as_u64)
             .and_then(|m| u32::try_from(m).ok())
             .unwrap_or(0);
+        let packet = say_bound(packet, stage.goal, turn_id, agent);
         let value = with_receipt(packet, turn_id, "committed");
         let effect = turn::admit(&scene, turn_id, agent, &decision, value.clone(), minutes, terms)?;
         Ok((effect, value))
@@ -166,6 +167,25 @@ fn replayed(done: CommitRecord, turn: &TurnId, agent: Option<&AgentId>) -> Resul
             .message(format!("turn {turn} was admitted for another agent")));
     }
     Ok(with_receipt(done.receipt, turn, "replayed"))
+}
+
+/// What is otherwise said to a door that comes without a turn: the admission has taken
+/// the claim, and one settlement ends the turn.
+fn say_bound(mut packet: Value, goal: &Goal, turn: &TurnId, agent: Option<&AgentId>) -> Value {
+    if packet.get("should_run") != Some(&Value::Bool(true)) {
+        return packet;
+    }
+    if let Some(claim) = packet.pointer_mut("/selected_todo/claim_required_before_work") {
+        *claim = Value::Bool(false);
+    }
+    if let Some(next) = packet.pointer_mut("/interaction_contract/cli_channel/next_cli_actions") {
+        let who = agent.map(|a| format!(" --agent-id {a}")).unwrap_or_default();
+        *next = json!([format!(
+            "loopx turn settle --goal-id {}{who} --turn-instance-id {turn} --outcome completed --evidence TEXT",
+            goal.policy.goal_id
+        )]);
+    }
+    packet
 }
 
 fn with_receipt(mut packet: Value, turn: &TurnId, status: &str) -> Value {
