@@ -13,6 +13,7 @@ use crate::store::Change;
 /// `quota.should_run` and `turn.admit`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ShouldRunRequest {
     /// Who asks.
     #[serde(skip_serializing_if = "Option::is_none")]

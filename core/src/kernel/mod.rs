@@ -34,6 +34,7 @@ use crate::registry::{Registry, Route, RouteInput};
 use crate::store::sqlite::SqliteOptions;
 
 pub use lifecycle::{AgentListRequest, AgentRegisterRequest, GoalCreateRequest, GoalStopRequest};
+pub use report::{EvidenceLogRequest, ExplainRequest, HistoryRequest};
 pub use transfer::{ExportRequest, ImportRequest};
 
 use self::goal::Goal;
@@ -124,6 +125,12 @@ impl Kernel {
             Op::GoalAdoptLegacy => self.adopt_legacy(&at),
             Op::AgentRegister => self.agent_register(&at, &body(request)?),
             Op::AgentList => self.agent_list(&at, &body(request)?),
+            Op::Status => self.status(&at),
+            Op::History => self.history(&at, &body(request)?),
+            Op::EvidenceLog => self.evidence_log(&at, &body(request)?),
+            Op::Diagnose => self.diagnose(&at),
+            Op::Explain => self.explain(&at, &body(request)?),
+            Op::QuotaPlan => self.quota_plan(&at),
             Op::Export => self.export(&at, &body(request)?),
             Op::Import => self.import(&body(request)?),
         }
@@ -273,11 +280,6 @@ impl Kernel {
                 refusal(meant.as_deref().unwrap_or(&name), request, &error, now)
             }
         }
-    }
-
-    /// The windows of one goal or of all.
-    pub fn quota_status(&self, at: &Addressed) -> Result<Value> {
-        report::quota_status(self, at)
     }
 }
 
