@@ -17,14 +17,19 @@ pub enum Goal {
     )]
     Create(GoalCreate),
     /// Stop a goal: nothing of it starts any more
+    #[command(after_help = "Example:\n  loopx goal stop --goal-id demo --reason \"holidays\"")]
     Stop(GoalStop),
     /// Resume a stopped goal
+    #[command(after_help = "Example:\n  loopx goal resume --goal-id demo")]
     Resume(WriteAt),
     /// List goals
+    #[command(after_help = "Example:\n  loopx goal list")]
     List,
     /// Show one goal
+    #[command(after_help = "Example:\n  loopx goal show --goal-id demo")]
     Show(At),
     /// Take in what the earlier tool wrote after the import
+    #[command(after_help = "Example:\n  loopx goal adopt-legacy --goal-id demo")]
     AdoptLegacy(WriteAt),
 }
 

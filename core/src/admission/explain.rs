@@ -245,9 +245,7 @@ fn person_line(facts: &GoalFacts<'_>, todo: &Todo) -> TodoLine {
     let why = if gates::is_open_gate(todo) {
         let blocks = match gates::reach(todo) {
             Reach::Everyone => "a gate that blocks every agent".to_owned(),
-            Reach::Nothing => {
-                "a gate that names nothing and so blocks every agent".to_owned()
-            }
+            Reach::Nothing => "a gate that names nothing and so blocks every agent".to_owned(),
             Reach::Agent(agent) => format!("a gate that blocks {agent}"),
             Reach::Named => {
                 let todo_id = todo.unblocks_todo_id.as_ref().map(|id| id.to_string());

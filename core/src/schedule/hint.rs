@@ -130,6 +130,7 @@ pub struct PerHost<T> {
 /// What repeated unchanged polls lead to.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum UnchangedPoll {
     /// A wait or a run.
     Counted {

@@ -265,11 +265,10 @@ fn obligations(f: &GoalFacts<'_>) -> Fact {
 
 fn brake(f: &GoalFacts<'_>) -> Fact {
     let state = f.replan_brake();
-    let turn = f
-        .view
-        .attempts
-        .iter()
-        .find(|a| a.rule == "replan" && Some(a.state) == state && a.agent.as_ref() == f.agent());
+    let turn =
+        f.view.attempts.iter().find(|a| {
+            a.rule == "replan" && Some(a.state) == state && a.agent.as_ref() == f.agent()
+        });
     let text = match state {
         None => "no replan was stopped before it ended",
         Some(AttemptState::Paused) => "a replan was paused",
@@ -325,7 +324,8 @@ fn mendable(f: &GoalFacts<'_>) -> Fact {
 }
 
 fn owner_held(f: &GoalFacts<'_>) -> Fact {
-    let held = f.of_agent().filter(|c| matches!(c.reason(), Some(Hold::Capability { owner: true, .. })));
+    let held =
+        f.of_agent().filter(|c| matches!(c.reason(), Some(Hold::Capability { owner: true, .. })));
     Fact::of(
         "owner_capability",
         ids_of(held),
@@ -385,7 +385,11 @@ fn planning(f: &GoalFacts<'_>) -> Fact {
     Fact::new(
         "peer_plans",
         yes,
-        if yes { "another agent is planning the goal" } else { "no other agent is planning the goal" },
+        if yes {
+            "another agent is planning the goal"
+        } else {
+            "no other agent is planning the goal"
+        },
     )
 }
 

@@ -63,11 +63,7 @@ pub(super) fn of_refusal(error: &Error) -> Step {
 }
 
 /// The ways to a run of the agent; none when it may run.
-pub(super) fn of_goal(
-    f: &GoalFacts<'_>,
-    decision: &Decision,
-    only: Option<&TodoId>,
-) -> Vec<Step> {
+pub(super) fn of_goal(f: &GoalFacts<'_>, decision: &Decision, only: Option<&TodoId>) -> Vec<Step> {
     let mut steps = Vec::new();
     if !decision.verdict.run {
         whole_goal(f, decision, &mut steps);
@@ -83,13 +79,8 @@ pub(super) fn of_goal(
     if nothing && f.candidates.is_empty() && decision.order > 6 && decision.order != 7 {
         let goal = &f.policy.goal_id;
         steps.push(
-            Step::new(
-                decision.rule,
-                goal.as_str(),
-                "no agent todo is open",
-                "a todo is added",
-            )
-            .by(format!("loopx todo add --goal-id {goal} --role agent --text TEXT")),
+            Step::new(decision.rule, goal.as_str(), "no agent todo is open", "a todo is added")
+                .by(format!("loopx todo add --goal-id {goal} --role agent --text TEXT")),
         );
     }
     let mut seen = BTreeSet::new();
@@ -145,8 +136,11 @@ fn whole_goal(f: &GoalFacts<'_>, decision: &Decision, steps: &mut Vec<Step>) {
         );
     }
     let blocking: Vec<_> = f.gates_blocking().collect();
-    let named: Vec<_> =
-        if blocking.is_empty() && decision.order == 8 { f.gates_concerning().collect() } else { blocking };
+    let named: Vec<_> = if blocking.is_empty() && decision.order == 8 {
+        f.gates_concerning().collect()
+    } else {
+        blocking
+    };
     for gate in named {
         steps.push(
             Step::new(
@@ -166,7 +160,10 @@ fn whole_goal(f: &GoalFacts<'_>, decision: &Decision, steps: &mut Vec<Step>) {
         let mut step = Step::new(
             "throttled",
             "window",
-            format!("{} of {} slots are spent, {} reserved", w.spent, f.policy.quota.allowed_slots, w.reserved),
+            format!(
+                "{} of {} slots are spent, {} reserved",
+                w.spent, f.policy.quota.allowed_slots, w.reserved
+            ),
             match w.next_free_at {
                 Some(at) => format!("time passes until {at}"),
                 None => "the window allows a slot".to_owned(),
@@ -191,8 +188,13 @@ fn whole_goal(f: &GoalFacts<'_>, decision: &Decision, steps: &mut Vec<Step>) {
                     "a replan ended with an unknown outcome"
                 };
                 steps.push(
-                    Step::new("replan", about, why, "that turn is settled, or a person adds what comes next")
-                        .by(format!("loopx todo add --goal-id {goal} --role agent --text TEXT")),
+                    Step::new(
+                        "replan",
+                        about,
+                        why,
+                        "that turn is settled, or a person adds what comes next",
+                    )
+                    .by(format!("loopx todo add --goal-id {goal} --role agent --text TEXT")),
                 );
             }
             None if f.has_attempted_offer() => steps.push(

@@ -233,7 +233,8 @@ fn stalled(
         .stalls
         .iter()
         .find(|s| s.todo_id == todo.todo_id && s.agent.as_ref() == facts.agent());
-    let (streak, last) = stall.map_or((0, String::new()), |s| (s.streak, format!(", last {}", s.at)));
+    let (streak, last) =
+        stall.map_or((0, String::new()), |s| (s.streak, format!(", last {}", s.at)));
     let again = match until {
         Some(at) => format!("; offered again {at}"),
         None => "; only a change brings it back".to_owned(),
@@ -246,12 +247,7 @@ fn stalled(
     .by(command)
 }
 
-fn waiting(
-    facts: &GoalFacts<'_>,
-    how: &str,
-    condition: &ResumeCondition,
-    release: String,
-) -> Said {
+fn waiting(facts: &GoalFacts<'_>, how: &str, condition: &ResumeCondition, release: String) -> Said {
     let goal = &facts.policy.goal_id;
     match condition {
         ResumeCondition::TodoDone(target) => Said::new(

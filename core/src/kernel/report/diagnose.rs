@@ -207,7 +207,8 @@ impl Kernel {
     /// names.
     fn orphans(&self, registry: &Registry) -> Result<Vec<Problem>> {
         let uids = |registry: &Registry| -> Vec<String> {
-            let uid = |entry: &Value| entry.get("goal_uid").and_then(Value::as_str).map(str::to_owned);
+            let uid =
+                |entry: &Value| entry.get("goal_uid").and_then(Value::as_str).map(str::to_owned);
             registry.goals().iter().filter_map(uid).collect()
         };
         let mut named: BTreeSet<String> = uids(registry).into_iter().collect();

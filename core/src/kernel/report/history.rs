@@ -87,7 +87,9 @@ impl Kernel {
             map.insert("next_before".into(), json!(before));
             map.insert(
                 "next_command".into(),
-                json!(format!("loopx history --goal-id {goal_id} --before {before} --limit {limit}")),
+                json!(format!(
+                    "loopx history --goal-id {goal_id} --before {before} --limit {limit}"
+                )),
             );
         }
         Ok(answer)
@@ -187,7 +189,9 @@ fn commits(
         let commits = snapshot.read().commits_before(before, page)?;
         let Some(last) = commits.last().map(|c| c.n) else { break };
         let whole = commits.len() == page;
-        found.extend(commits.into_iter().filter(|c| agent.is_none_or(|a| c.agent.as_ref() == Some(a))));
+        found.extend(
+            commits.into_iter().filter(|c| agent.is_none_or(|a| c.agent.as_ref() == Some(a))),
+        );
         if found.len() >= limit || !whole {
             break;
         }

@@ -19,9 +19,7 @@ use serde_json::{Value, json};
 use super::Kernel;
 use super::goal::Goal;
 use super::snapshot::{self, Snapshot};
-use crate::admission::{
-    AdmissionRequest, Decision, Situation, Subject, View, ViewQuery, decide,
-};
+use crate::admission::{AdmissionRequest, Decision, Situation, Subject, View, ViewQuery, decide};
 use crate::error::{Error, ErrorCode, Result};
 use crate::model::{AgentId, CommitRecord, GoalId, Instant};
 use crate::registry::document::entry_id;
@@ -77,12 +75,9 @@ impl<'k> Look<'k> {
     /// The newest commits.
     fn commits(&self, limit: usize) -> Result<Vec<Value>> {
         match &self.snapshot {
-            Some(snapshot) => Ok(snapshot
-                .read()
-                .commits_before(None, limit)?
-                .iter()
-                .map(commit_line)
-                .collect()),
+            Some(snapshot) => {
+                Ok(snapshot.read().commits_before(None, limit)?.iter().map(commit_line).collect())
+            }
             None => Ok(Vec::new()),
         }
     }
@@ -134,10 +129,8 @@ fn every_goal<T: Send>(
     let registry = kernel.registry()?;
     let goals = narrowed(&registry);
     let answer = |(name, found): &(String, Result<(Registry, GoalId)>)| {
-        let made = found
-            .clone()
-            .and_then(|(registry, id)| kernel.goal_in(registry, &id))
-            .and_then(&make);
+        let made =
+            found.clone().and_then(|(registry, id)| kernel.goal_in(registry, &id)).and_then(&make);
         (name.clone(), made)
     };
     let helpers = std::thread::available_parallelism().map_or(1, usize::from).min(MAX_THREADS);

@@ -114,7 +114,9 @@ fn one(look: &Look<'_>) -> Result<Value> {
     });
     if let (Some(map), Value::Object(sections)) = (answer.as_object_mut(), sections) {
         map.extend(sections);
-        if let Some((Some(agent), _)) = decisions.iter().find(|(a, d)| a.is_some() && !d.verdict.run) {
+        if let Some((Some(agent), _)) =
+            decisions.iter().find(|(a, d)| a.is_some() && !d.verdict.run)
+        {
             map.insert(
                 "next_command".into(),
                 json!(format!("loopx explain --goal-id {} --agent-id {agent}", policy.goal_id)),

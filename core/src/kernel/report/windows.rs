@@ -100,8 +100,11 @@ impl Kernel {
                 .map(|(name, made)| made.unwrap_or_else(|error| failed(&name, &error)))
                 .collect(),
         };
-        rows.sort_by(|a, b| plan_key(a).partial_cmp(&plan_key(b)).unwrap_or(std::cmp::Ordering::Equal));
-        let state = |row: &Value| group_of(row.get("state").and_then(Value::as_str).unwrap_or("unknown"));
+        rows.sort_by(|a, b| {
+            plan_key(a).partial_cmp(&plan_key(b)).unwrap_or(std::cmp::Ordering::Equal)
+        });
+        let state =
+            |row: &Value| group_of(row.get("state").and_then(Value::as_str).unwrap_or("unknown"));
         let next = rows
             .iter()
             .filter(|row| state(row) == "eligible")
