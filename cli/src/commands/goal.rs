@@ -13,7 +13,7 @@ use crate::args::{At, WriteAt};
 pub enum Goal {
     /// Create a goal in this project
     #[command(
-        after_help = "Example:\n  loopx goal create --goal-id demo --objective \"Ship the demo\" --agent-id agent-a"
+        after_help = "Example:\n  loopx goal create --goal-id demo --objective \"Ship it\" --agent-id agent-a"
     )]
     Create(GoalCreate),
     /// Stop a goal: nothing of it starts any more

@@ -15,14 +15,12 @@ use crate::args::{Cli, Command};
 #[command(after_help = "Example:\n  loopx errors --code goal_not_found")]
 pub struct Errors {
     /// One code only
-    #[arg(long, value_name = "CODE", value_parser = codes())]
+    #[arg(long, value_name = "CODE", value_parser = codes(), hide_possible_values = true)]
     pub code: Option<String>,
 }
 
 fn codes() -> clap::builder::PossibleValuesParser {
-    clap::builder::PossibleValuesParser::new(
-        CATALOGUE.iter().map(|row| clap::builder::PossibleValue::new(row.text).hide(true)),
-    )
+    clap::builder::PossibleValuesParser::new(CATALOGUE.iter().map(|row| row.text))
 }
 
 /// `schema`
@@ -30,15 +28,13 @@ fn codes() -> clap::builder::PossibleValuesParser {
 #[command(after_help = "Example:\n  loopx schema todo.add")]
 pub struct Schema {
     /// An operation, or `packet` for what quota.should_run answers [default: list them]
-    #[arg(value_name = "OPERATION", value_parser = operations())]
+    #[arg(value_name = "OPERATION", value_parser = operations(), hide_possible_values = true)]
     pub operation: Option<String>,
 }
 
 fn operations() -> clap::builder::PossibleValuesParser {
     let names = Operation::TABLE.iter().map(|(_, name, ..)| *name).chain(["packet"]);
-    clap::builder::PossibleValuesParser::new(
-        names.map(|name| clap::builder::PossibleValue::new(name).hide(true)),
-    )
+    clap::builder::PossibleValuesParser::new(names)
 }
 
 /// A shell that completions are written for.

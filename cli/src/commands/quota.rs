@@ -29,7 +29,7 @@ pub enum Quota {
     Plan(At),
     /// Spend slots for a delivered outcome (a preview without --execute)
     #[command(
-        after_help = "Example:\n  loopx quota spend-slot --goal-id demo --agent-id agent-a --todo-id todo_1a2b3c --execute"
+        after_help = "Example:\n  loopx quota spend-slot --goal-id demo --agent-id agent-a \\\n      --todo-id todo_1a2b3c --execute"
     )]
     SpendSlot(SpendSlot),
 }

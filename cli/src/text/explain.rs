@@ -75,7 +75,7 @@ fn rules(page: &mut Page, rules: &[Value]) {
             Cell::from(facts.join("; ")),
         ]);
     }
-    page.table(&["#", "rule", "result", "facts"], rows);
+    page.wrapped_table(&["#", "rule", "result", "facts"], rows);
 }
 
 fn todos(page: &mut Page, value: &Value) {
@@ -111,5 +111,5 @@ fn todos(page: &mut Page, value: &Value) {
             ]);
         }
     }
-    page.table(&["todo", "state", "text", "why"], rows);
+    page.wrapped_table(&["todo", "state", "text", "why"], rows);
 }

@@ -42,14 +42,12 @@ fn rows(page: &mut Page, commits: &[Value]) {
     let rows = commits
         .iter()
         .map(|c| {
-            let mut at = when(page, c, "at");
-            if yes(c, "fixed_clock") {
-                at.push_str(", fixed clock");
-            }
+            let clock = if yes(c, "fixed_clock") { "fixed" } else { "-" };
             vec![
                 Cell::from(word(c, "goal_id")),
                 Cell::from(word(c, "commit")),
-                Cell::from(at),
+                Cell::from(when(page, c, "at")),
+                Cell::from(clock),
                 Cell::from(word(c, "verb")),
                 Cell::from(word(c, "agent_id")),
                 Cell::from(word(c, "todo_id")),
@@ -57,7 +55,7 @@ fn rows(page: &mut Page, commits: &[Value]) {
             ]
         })
         .collect();
-    page.table(&["goal", "commit", "when", "verb", "agent", "todo", "what"], rows);
+    page.table(&["goal", "commit", "when", "clock", "verb", "agent", "todo", "what"], rows);
 }
 
 fn when(page: &Page, value: &Value, key: &str) -> String {

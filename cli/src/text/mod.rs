@@ -13,6 +13,8 @@ mod quota;
 mod receipt;
 mod refusal;
 mod status;
+#[cfg(test)]
+mod tests;
 mod time;
 mod todo;
 mod value;

@@ -136,6 +136,15 @@ impl Page {
     /// Rows under a head. On a terminal the last column is cut to the width that is left,
     /// and where that is not enough the widest of the others.
     pub fn table(&mut self, head: &[&str], rows: Vec<Vec<Cell>>) {
+        self.rows(head, rows, false);
+    }
+
+    /// A table whose last column is wrapped instead of cut: nothing of it is lost.
+    pub fn wrapped_table(&mut self, head: &[&str], rows: Vec<Vec<Cell>>) {
+        self.rows(head, rows, true);
+    }
+
+    fn rows(&mut self, head: &[&str], rows: Vec<Vec<Cell>>, wraps: bool) {
         self.flush();
         let rows: Vec<Vec<Cell>> = rows
             .into_iter()
@@ -164,27 +173,38 @@ impl Page {
                 *width = (*width).max(cell.text.width());
             }
         }
-        self.narrow(&mut widths);
+        self.narrow(&mut widths, if wraps { NARROWEST * 3 } else { NARROWEST });
         for line in &lines {
             let last = line.len().saturating_sub(1);
             let mut out = String::from("  ");
+            let mut indent = 2;
+            let mut rest = Vec::new();
             for (at, (cell, width)) in line.iter().zip(&widths).enumerate() {
-                let text = if self.style.width.is_some() {
-                    cut(&cell.text, *width)
-                } else {
-                    cell.text.clone()
+                let text = match self.style.width {
+                    Some(_) if wraps && at == last => {
+                        let mut parts = wrapped(&cell.text, Some(*width)).into_iter();
+                        let first = parts.next().unwrap_or_default();
+                        rest = parts.collect();
+                        first
+                    }
+                    Some(_) => cut(&cell.text, *width),
+                    None => cell.text.clone(),
                 };
                 let gap = width.saturating_sub(text.width());
                 out.push_str(&self.paint(cell.tone, &text));
                 if at != last {
                     out.push_str(&" ".repeat(gap + 2));
+                    indent += width + 2;
                 }
             }
             let _ = writeln!(self.text, "{}", out.trim_end());
+            for part in rest {
+                let _ = writeln!(self.text, "{}{part}", " ".repeat(indent));
+            }
         }
     }
 
-    fn narrow(&self, widths: &mut [usize]) {
+    fn narrow(&self, widths: &mut [usize], least: usize) {
         let Some(room) = self.style.width else { return };
         let gaps = 2 + widths.len().saturating_sub(1) * 2;
         loop {
@@ -196,17 +216,19 @@ impl Page {
             // The last column holds the long text; after it the widest one gives way.
             let last = widths.len().saturating_sub(1);
             let at = match widths.last() {
-                Some(width) if *width > NARROWEST => last,
+                Some(width) if *width > least => last,
                 _ => {
-                    let widest = widths.iter().enumerate().max_by_key(|(_, w)| **w);
+                    let others = widths.iter().enumerate().take(last);
+                    let widest = others.max_by_key(|(_, w)| **w);
                     match widest {
                         Some((at, width)) if *width > NARROWEST => at,
                         _ => return,
                     }
                 }
             };
+            let least = if at == last { least } else { NARROWEST };
             if let Some(width) = widths.get_mut(at) {
-                *width = width.saturating_sub(over).max(NARROWEST);
+                *width = width.saturating_sub(over).max(least);
             }
         }
     }
@@ -315,7 +337,7 @@ mod tests {
         narrow.table(&["todo", "text"], row());
         let text = narrow.finish();
         assert!(text.lines().all(|l| l.width() <= 40), "{text}");
-        assert!(text.contains("a long text that…"), "{text}");
+        assert!(text.contains("a long text that d…"), "{text}");
         let mut wide = page(None);
         wide.table(&["todo", "text"], row());
         assert!(wide.finish().contains("a long text that does not fit"));

@@ -162,7 +162,9 @@ pub fn recorded(page: &mut Page, value: &Value) {
 
 pub fn created(page: &mut Page, value: &Value) {
     head(page, "created", text(value, "goal_id"));
-    page.line("agents", word(value, "agents"));
+    if !items(value, "agents").is_empty() {
+        page.line("agents", word(value, "agents"));
+    }
     let file = text(value, "state_file");
     let connected = if yes(value, "state_file_connected") {
         format!("{file} (was there; {} taken in)", count(number(value, "todos"), "todo"))

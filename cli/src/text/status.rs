@@ -211,7 +211,7 @@ fn agents(page: &mut Page, agents: &[Value]) {
             ]
         })
         .collect();
-    page.table(&["agent", "now", "rule", "work mode", "last seen", "why"], rows);
+    page.wrapped_table(&["agent", "now", "rule", "work mode", "last seen", "why"], rows);
 }
 
 fn gates(page: &mut Page, gates: &[Value]) {

@@ -162,6 +162,13 @@ pub fn explain(facts: &Facts<'_>, only: Option<&TodoId>) -> Explanation {
 }
 
 impl Explanation {
+    /// Adds a todo that was asked about and is no longer open.
+    pub fn add_closed(&mut self, goal: &GoalId, todo: &Todo) {
+        let line = closed_line(goal, todo);
+        self.steps.extend(steps::of_line(&line));
+        self.todos.push(line);
+    }
+
     /// As JSON.
     pub fn to_json(&self) -> Value {
         serde_json::to_value(self).unwrap_or(Value::Null)
@@ -276,7 +283,7 @@ fn person_line(facts: &GoalFacts<'_>, todo: &Todo) -> TodoLine {
 }
 
 /// A todo that is no longer open.
-pub fn closed_line(goal: &GoalId, todo: &Todo) -> TodoLine {
+fn closed_line(goal: &GoalId, todo: &Todo) -> TodoLine {
     let when = todo.completed_at.map(|at| format!(" since {at}")).unwrap_or_default();
     let (text, change, command) = match &todo.superseded_by {
         Some(other) => (

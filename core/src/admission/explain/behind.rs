@@ -90,7 +90,14 @@ pub(super) fn facts_of(rule: &Rule, facts: &Facts<'_>) -> Vec<Fact> {
             vec![Fact::new("goal_reached", false, "the question did not get as far as the goal")]
         }
         Facts::Goal(_) if rule.order <= 3 => {
-            vec![Fact::new("refusal", false, "the question was read and the goal was reached")]
+            let text = match rule.name {
+                "request_invalid" => "the request was understood",
+                "goal_unknown" => "the goal is in the registry",
+                "goal_duplicated" => "the goal is there once",
+                "identity" => "the agent is registered, or none was named",
+                _ => "the registry was read",
+            };
+            vec![Fact::new("refusal", false, text)]
         }
         Facts::Goal(goal) => BEHIND
             .iter()

@@ -222,6 +222,18 @@ fn whole_goal(f: &GoalFacts<'_>, decision: &Decision, steps: &mut Vec<Step>) {
     }
 }
 
+/// What brings back a todo that is no longer open.
+pub(super) fn of_line(line: &super::TodoLine) -> Vec<Step> {
+    let about = line.todo_id.clone().unwrap_or_default();
+    line.holds
+        .iter()
+        .map(|hold| Step {
+            next_command: hold.next_command.clone(),
+            ..Step::new(hold.reason, about.as_str(), hold.text.as_str(), hold.change.as_str())
+        })
+        .collect()
+}
+
 /// What holds one todo. Of what another agent holds, only that is said.
 fn holds(f: &GoalFacts<'_>, candidate: &Candidate<'_>, steps: &mut Vec<Step>) {
     let foreign = candidate

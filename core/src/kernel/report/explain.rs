@@ -5,7 +5,6 @@ use serde_json::{Value, json};
 
 use super::super::{Kernel, admission_request};
 use super::Look;
-use crate::admission::explain::closed_line;
 use crate::admission::facts::Facts;
 use crate::admission::{Subject, explain};
 use crate::command::turn::ShouldRunRequest;
@@ -58,7 +57,7 @@ impl Kernel {
                     .message(format!("no todo {id} in goal {}", policy.goal_id))
                     .next(format!("loopx todo list --goal-id {}", policy.goal_id))
             })?;
-            explanation.todos.push(closed_line(&policy.goal_id, &todo));
+            explanation.add_closed(&policy.goal_id, &todo);
         }
         let mut answer = json!({
             "ok": true,

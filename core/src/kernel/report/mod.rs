@@ -100,7 +100,14 @@ fn commit_line(commit: &CommitRecord) -> Value {
         if let Some(Value::String(text)) = what {
             map.insert("summary".into(), json!(crate::admission::packet::cut(&text, 160)));
         } else if let Some(slots) = said("slots") {
-            map.insert("summary".into(), json!(format!("{slots} slots")));
+            map.insert(
+                "summary".into(),
+                json!(if slots == json!(1) {
+                    "1 slot".to_owned()
+                } else {
+                    format!("{slots} slots")
+                }),
+            );
         }
         if commit.fixed_clock {
             map.insert("fixed_clock".into(), json!(true));

@@ -91,7 +91,8 @@ impl Kernel {
 
     /// Goals grouped by state in the order of urgency, inside a group by compute (most
     /// first), spent slots (fewest first) and name; and the next automatic turn: the
-    /// first eligible goal of which an agent may run.
+    /// first eligible goal of which an agent may run, else the first that lets an agent
+    /// work beside an open gate or mend something.
     pub fn quota_plan(&self, at: &Addressed) -> Result<Value> {
         let mut rows: Vec<Value> = match at.goal_id.as_deref() {
             Some(name) => vec![plan_row(&Look::at(self, self.goal(Some(name))?, false))],
@@ -105,12 +106,14 @@ impl Kernel {
         });
         let state =
             |row: &Value| group_of(row.get("state").and_then(Value::as_str).unwrap_or("unknown"));
-        let next = rows
-            .iter()
-            .filter(|row| state(row) == "eligible")
-            .filter_map(|row| row.get("next_turn"))
-            .find(|turn| !turn.is_null())
-            .cloned();
+        let turn = |eligible: bool| {
+            rows.iter()
+                .filter(|row| (state(row) == "eligible") == eligible)
+                .filter_map(|row| row.get("next_turn"))
+                .find(|turn| !turn.is_null())
+                .cloned()
+        };
+        let next = turn(true).or_else(|| turn(false));
         let mut counts = Map::new();
         let mut groups = Vec::new();
         for group in PLAN_ORDER {
