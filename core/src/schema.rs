@@ -20,8 +20,10 @@ use crate::operation::{Access, Operation};
 #[derive(JsonSchema)]
 struct Nothing {}
 
+type Make = fn() -> Schema;
+
 /// The request of every operation.
-const REQUESTS: &[(Operation, fn() -> Schema)] = &[
+const REQUESTS: &[(Operation, Make)] = &[
     (Operation::TodoAdd, of::<TodoAddRequest>),
     (Operation::TodoList, of::<TodoListRequest>),
     (Operation::TodoClaim, of::<TodoClaimRequest>),
@@ -52,8 +54,11 @@ const REQUESTS: &[(Operation, fn() -> Schema)] = &[
 
 /// The schema of a type with everything it needs inside, so that it can be read alone.
 fn of<T: JsonSchema>() -> Schema {
-    let settings = SchemaSettings::draft2020_12().with(|s| s.inline_subschemas = true);
-    settings.into_generator().into_root_schema_for::<T>()
+    whole().into_generator().into_root_schema_for::<T>()
+}
+
+fn whole() -> SchemaSettings {
+    SchemaSettings::draft2020_12().with(|s| s.inline_subschemas = true)
 }
 
 /// The schema of an operation's request: its own fields, and beside them those that every
@@ -84,7 +89,8 @@ pub fn request(operation: Operation) -> Option<Value> {
 
 /// The schema of the packet that `quota.should_run` and `turn.admit` answer.
 pub fn packet() -> Value {
-    of::<Packet>().to_value()
+    // What is written: a field that is left out when it is empty is not required.
+    whole().for_serialize().into_generator().into_root_schema_for::<Packet>().to_value()
 }
 
 #[cfg(test)]

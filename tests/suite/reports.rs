@@ -321,7 +321,6 @@ fn a_diagnosis_names_what_is_wrong_and_how_to_go_on() {
     assert_eq!(broken["problems"][0]["level"], "blocking");
 }
 
-/// Two hundred goals are read side by side and answered in the registry's order.
 #[test]
 fn many_goals_keep_their_order_and_one_bad_entry_hides_no_other() {
     let goals: Vec<earlier::Goal> = (0..40)

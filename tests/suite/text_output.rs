@@ -416,6 +416,33 @@ fn a_window_that_is_full_and_a_goal_that_cannot_be_read() {
     insta::assert_snapshot!("trouble", s.end());
 }
 
+/// What the story above has no place for: an import that succeeds, acts of the earlier
+/// tool's forms, and a file of the earlier tool's.
+#[test]
+fn a_goal_that_comes_from_elsewhere() {
+    let there = Story::new();
+    there.run(&[
+        "goal",
+        "create",
+        "--goal-id",
+        "demo",
+        "--objective",
+        "Ship",
+        "--agent-id",
+        "agent-a",
+    ]);
+    there.run(&["export", "--goal-id", "demo", "--file", "demo.json"]);
+    let mut s = Story::new();
+    let file = "demo.json";
+    fs::copy(there.sandbox.project().join(file), s.sandbox.project().join(file)).unwrap();
+    s.tell(&["import", "--file", file]);
+    s.tell(&["register-agent", "--goal-id", "demo", "--agent-id", "agent-b", "--execute"]);
+    s.tell(&["goal-lifecycle", "--goal-id", "demo", "--operation", "stop", "--execute"]);
+    s.tell(&["goal", "adopt-legacy", "--goal-id", "demo"]);
+    s.tell(&["goal", "stop", "--goal-id", "demo"]);
+    insta::assert_snapshot!("elsewhere", s.end());
+}
+
 /// Colour is a terminal's; `NO_COLOR` takes it away and `CLICOLOR_FORCE` gives it.
 #[test]
 fn colour_is_where_it_was_asked_for() {

@@ -68,6 +68,15 @@ pub fn window(page: &mut Page, quota: &Value) {
     if !quota.is_object() {
         return;
     }
+    if quota.get("spent_slots").is_some_and(Value::is_null) {
+        return page.line(
+            "window",
+            format!(
+                "{}, how many are spent is not known",
+                count(number(quota, "allowed_slots"), "slot")
+            ),
+        );
+    }
     page.line(
         "window",
         format!(

@@ -16,7 +16,18 @@ pub fn explanation(page: &mut Page, value: &Value) {
     page.head(tone, said, &format!("{who}: {}", text(decision, "reason")));
     page.line("rule", format!("{} {}", word(decision, "rule_order"), text(decision, "rule")));
     page.line("action", text(decision, "effective_action"));
-    rules(page, items(value, "rules"));
+    let unread = value.get("records_readable") == Some(&Value::Bool(false));
+    if unread {
+        page.line(
+            "note",
+            "the records cannot be read: what the rules after health would say is not known",
+        );
+    }
+    let shown: Vec<&Value> = items(value, "rules")
+        .iter()
+        .take_while(|r| !unread || super::value::number(r, "order") <= 6)
+        .collect();
+    rules(page, &shown);
     todos(page, value);
     let steps = items(value, "steps");
     if steps.is_empty() {
@@ -43,7 +54,7 @@ pub fn explanation(page: &mut Page, value: &Value) {
     }
 }
 
-fn rules(page: &mut Page, rules: &[Value]) {
+fn rules(page: &mut Page, rules: &[&Value]) {
     page.section("rules, in order; the first that passes decides");
     let mut rows = Vec::new();
     for rule in rules {
@@ -62,7 +73,9 @@ fn rules(page: &mut Page, rules: &[Value]) {
                 {
                     said.push_str(&format!(" ({})", word(fact, "ids")));
                 }
-                if let Some(at) = instant(fact, "at") {
+                if let Some(at) = instant(fact, "at")
+                    && !said.contains(text(fact, "at"))
+                {
                     said.push_str(&format!(", {}", relative(page.now(), at)));
                 }
                 said

@@ -69,12 +69,8 @@ pub fn ledger(page: &mut Page, value: &Value) {
         page.head(Tone::Dim, "nothing recorded", goal);
         return;
     }
-    page.head(
-        Tone::Plain,
-        goal,
-        &if yes(value, "truncated") { "newest entries; there are older ones" } else { "" }
-            .to_owned(),
-    );
+    let note = if yes(value, "truncated") { "newest entries; there are older ones" } else { "" };
+    page.head(Tone::Plain, goal, note);
     let rows = entries
         .iter()
         .map(|e| {

@@ -53,14 +53,16 @@ pub fn all(page: &mut Page, value: &Value) {
                 Cell::from("-")
             };
             let open = match g.get("open_agent_todos") {
-                Some(_) => {
+                Some(Value::Number(_)) => {
                     format!("{} + {}", number(g, "open_agent_todos"), number(g, "open_user_todos"))
                 }
-                None => "-".to_owned(),
+                _ => "-".to_owned(),
             };
             let slots = match g.get("spent_slots") {
-                Some(_) => format!("{} / {}", word(g, "spent_slots"), word(g, "allowed_slots")),
-                None => "-".to_owned(),
+                Some(Value::Number(_)) => {
+                    format!("{} / {}", word(g, "spent_slots"), word(g, "allowed_slots"))
+                }
+                _ => "-".to_owned(),
             };
             let seen = instant(g, "last_seen")
                 .map_or_else(|| "-".to_owned(), |at| distance(page.now(), at));
@@ -107,7 +109,10 @@ pub fn one(page: &mut Page, value: &Value) {
     if let Some(at) = instant(quota, "next_eligible_at") {
         page.line("slot free", relative(page.now(), at));
     }
-    page.line("open", counts(value.get("counts").unwrap_or(&Value::Null)));
+    match value.get("counts").filter(|c| c.is_object()) {
+        Some(known) => page.line("open", counts(known)),
+        None => page.line("open", "not known"),
+    }
     usage_line(page, value.get("usage").unwrap_or(&Value::Null));
     for problem in items(value, "health") {
         page.line("problem", format!("{}: {}", text(problem, "code"), text(problem, "message")));

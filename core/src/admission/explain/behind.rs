@@ -107,6 +107,10 @@ pub(super) fn facts_of(rule: &Rule, facts: &Facts<'_>) -> Vec<Fact> {
     }
 }
 
+fn count(n: u64, one: &str) -> String {
+    if n == 1 { format!("1 {one}") } else { format!("{n} {one}s") }
+}
+
 fn ids<'t>(todos: impl Iterator<Item = &'t Todo>) -> Vec<String> {
     todos.map(|t| name(&t.todo_id).to_owned()).collect()
 }
@@ -154,8 +158,9 @@ fn self_repair(f: &GoalFacts<'_>) -> Fact {
 fn slot(f: &GoalFacts<'_>) -> Fact {
     let w = &f.view.window;
     let q = &f.policy.quota;
+    let free = w.next_free_at.map(|at| format!("; the next comes free {at}")).unwrap_or_default();
     let text = format!(
-        "{} of {} slots of the last {} h are spent, {} reserved",
+        "{} of {} slots of the last {} h are spent, {} reserved{free}",
         w.spent, q.allowed_slots, q.window_hours, w.reserved
     );
     Fact::new("slot_free", f.slot_free(), text).at(w.next_free_at)
@@ -221,22 +226,22 @@ fn eligible(f: &GoalFacts<'_>) -> Fact {
 
 fn ever(f: &GoalFacts<'_>) -> Fact {
     let n = f.view.counters.agent_ever;
-    Fact::new("agent_todos_ever", n > 0, format!("the goal has had {n} agent todos"))
+    Fact::new("agent_todos_ever", n > 0, format!("the goal has had {}", count(n, "agent todo")))
 }
 
 fn open_work(f: &GoalFacts<'_>) -> Fact {
     let n = f.open_work();
-    Fact::new("work_open", n > 0, format!("{n} agent todos are open"))
+    Fact::new("work_open", n > 0, format!("{} open", count(n, "agent todo")))
 }
 
 fn people(f: &GoalFacts<'_>) -> Fact {
     let n = f.view.counters.user_open;
-    Fact::new("user_todos_open", n > 0, format!("{n} user todos are open"))
+    Fact::new("user_todos_open", n > 0, format!("{} open", count(n, "user todo")))
 }
 
 fn no_followup(f: &GoalFacts<'_>) -> Fact {
     let n = f.view.counters.agent_no_followup;
-    Fact::new("no_followup", n > 0, format!("{n} todos were done with no follow-up"))
+    Fact::new("no_followup", n > 0, format!("{} done with no follow-up", count(n, "todo")))
 }
 
 fn acceptance(f: &GoalFacts<'_>) -> Fact {
@@ -377,14 +382,17 @@ fn quiet(f: &GoalFacts<'_>) -> Fact {
         })
         .collect();
     let next = waiting.iter().map(|(_, at)| *at).min();
-    Fact::of(
+    let mut fact = Fact::of(
         "monitor_waits",
         waiting.iter().map(|(id, _)| name(id).to_owned()).collect(),
         "no monitor of the agent waits for its time",
         "one monitor of the agent waits for its time",
         "monitors of the agent wait for their time",
-    )
-    .at(next)
+    );
+    if let Some(next) = next {
+        fact.text.push_str(&format!("; the next is due {next}"));
+    }
+    fact.at(next)
 }
 
 fn planning(f: &GoalFacts<'_>) -> Fact {

@@ -66,6 +66,8 @@ impl Kernel {
             "agent_id": asked.agent,
             "at": look.now,
             "commit": look.view.commit,
+            // Without them the facts behind the rules after `health` are not known.
+            "records_readable": look.snapshot.is_some(),
         });
         if let (Some(map), Value::Object(said)) = (answer.as_object_mut(), explanation.to_json()) {
             map.extend(said);

@@ -73,6 +73,20 @@ fn row(look: &Look<'_>) -> Value {
     });
     if let (false, Some(map)) = (look.view.health.is_empty(), row.as_object_mut()) {
         map.insert("health".into(), json!(look.view.health));
+        if look.snapshot.is_none() {
+            // What cannot be read is not zero.
+            for figure in [
+                "spent_slots",
+                "reserved_slots",
+                "open_agent_todos",
+                "open_user_todos",
+                "gates",
+                "monitors_due",
+                "commit",
+            ] {
+                map.insert(figure.into(), Value::Null);
+            }
+        }
     }
     row
 }
@@ -100,7 +114,7 @@ fn one(look: &Look<'_>) -> Result<Value> {
         "state": decisions.first().map(|(_, d)| d.verdict.state),
         "agents": decisions.iter().map(|(agent, d)| agent_row(look, *agent, d)).collect::<Vec<_>>(),
         "window": windows::row(look),
-        "counts": counts(look),
+        "counts": look.snapshot.is_some().then(|| counts(look)),
     });
     let sections = json!({
         "gates": gates_waiting(look),

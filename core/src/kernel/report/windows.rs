@@ -34,9 +34,25 @@ pub(super) fn row(look: &Look<'_>) -> Value {
     let mut row = status_row(policy, &look.view, decision.verdict.state, decision.rule);
     if let (false, Some(map)) = (look.view.health.is_empty(), row.as_object_mut()) {
         map.insert("health".into(), json!(look.view.health));
+        if look.snapshot.is_none() {
+            // What cannot be read is not zero.
+            for figure in COUNTED {
+                map.insert(figure.into(), Value::Null);
+            }
+        }
     }
     row
 }
+
+/// Figures that are counted from records.
+const COUNTED: [&str; 6] = [
+    "spent_slots",
+    "reserved_slots",
+    "left_slots",
+    "overrun_slots",
+    "open_agent_todos",
+    "open_user_todos",
+];
 
 /// The window with the agents that may run now.
 fn plan_row(look: &Look<'_>) -> Value {
