@@ -168,16 +168,13 @@ fn every_help_has_an_example_and_every_example_runs() {
     assert!(without.is_empty(), "no example in the help of: {without:?}");
     let mut failed = String::new();
     for example in pages.iter().flat_map(|(_, help)| examples(help)) {
-        for format in ["text", "json"] {
-            let (sandbox, names) = prepare(&example);
-            let line =
-                names.iter().fold(example.clone(), |line, (name, id)| line.replace(name, id));
-            let args = words(line.trim_start_matches("loopx "));
-            let output =
-                call(&sandbox).run(args.iter().map(String::as_str).chain(["--format", format]));
-            if output.code != 0 || !output.stderr.is_empty() || output.stdout.is_empty() {
-                let _ = writeln!(failed, "{line}\n{output}");
-            }
+        let (sandbox, names) = prepare(&example);
+        let line = names.iter().fold(example.clone(), |line, (name, id)| line.replace(name, id));
+        let args = words(line.trim_start_matches("loopx "));
+        let output =
+            call(&sandbox).run(args.iter().map(String::as_str).chain(["--format", "text"]));
+        if output.code != 0 || !output.stderr.is_empty() || output.stdout.is_empty() {
+            let _ = writeln!(failed, "{line}\n{output}");
         }
     }
     assert!(failed.is_empty(), "{failed}");

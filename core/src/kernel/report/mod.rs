@@ -90,7 +90,9 @@ fn commit_line(commit: &CommitRecord) -> Value {
     });
     if let Some(map) = line.as_object_mut() {
         let said = |key: &str| commit.receipt.get(key).filter(|v| !v.is_null()).cloned();
-        if let Some(todo) = said("todo_id") {
+        // An admission's receipt is the packet, which names the todo inside.
+        let selected = || commit.receipt.pointer("/selected_todo/todo_id").filter(|v| !v.is_null());
+        if let Some(todo) = said("todo_id").or_else(|| selected().cloned()) {
             map.insert("todo_id".into(), todo);
         }
         let what = said("todo").or_else(|| said("reason")).or_else(|| said("delivery_outcome"));
