@@ -9,9 +9,11 @@ use crate::commands::feedback::Feedback;
 use crate::commands::gate::Gate;
 use crate::commands::goal::{Goal, GoalLifecycle};
 use crate::commands::lease::{Handoff, TaskLease};
+use crate::commands::manual::{Completions, Errors, Man, Schema};
 use crate::commands::monitor::Monitor;
 use crate::commands::quota::Quota;
 use crate::commands::refresh::RefreshState;
+use crate::commands::report::{Diagnose, EvidenceLog, Explain, History, Status};
 use crate::commands::todo::Todo;
 use crate::commands::transfer::{Export, Import};
 use crate::commands::turn::Turn;
@@ -22,7 +24,14 @@ use crate::commands::turn::Turn;
 /// with `loopx todo complete` and `loopx refresh-state`, and spend one slot with
 /// `loopx quota spend-slot --execute`.
 #[derive(Debug, Parser)]
-#[command(name = "loopx", version, about, propagate_version = true, disable_help_subcommand = true)]
+#[command(
+    name = "loopx",
+    version,
+    about,
+    propagate_version = true,
+    disable_help_subcommand = true,
+    after_help = "Example:\n  loopx status"
+)]
 pub struct Cli {
     #[command(flatten)]
     pub global: Global,
@@ -61,7 +70,7 @@ pub enum FormatArg {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Work with todos
-    #[command(subcommand)]
+    #[command(subcommand, after_help = "Example:\n  loopx todo list --goal-id demo")]
     Todo(Box<Todo>),
     /// See and decide what waits for a person
     #[command(subcommand)]
@@ -72,7 +81,7 @@ pub enum Command {
     /// Say something about the work: an agent is to think again
     Feedback(Feedback),
     /// Ask, spend and look at the window
-    #[command(subcommand)]
+    #[command(subcommand, after_help = "Example:\n  loopx quota status")]
     Quota(Quota),
     /// Admit, renew, release and settle turns
     #[command(subcommand)]
@@ -84,11 +93,21 @@ pub enum Command {
     #[command(subcommand)]
     HandoffMode(Handoff),
     /// Create, stop, resume and look at goals
-    #[command(subcommand)]
+    #[command(subcommand, after_help = "Example:\n  loopx goal list")]
     Goal(Goal),
     /// Register and list agents
-    #[command(subcommand)]
+    #[command(subcommand, after_help = "Example:\n  loopx agent list --goal-id demo")]
     Agent(Agent),
+    /// Show one goal in whole, or a row of every goal
+    Status(Status),
+    /// Say why an agent may or may not run, and what would change it
+    Explain(Explain),
+    /// List commits, newest first
+    History(History),
+    /// List evidence, outcomes and spends, newest first
+    EvidenceLog(EvidenceLog),
+    /// Say what is wrong and how to mend it
+    Diagnose(Diagnose),
     /// Record what was delivered
     RefreshState(RefreshState),
     /// Write a goal as one JSON file
@@ -96,9 +115,31 @@ pub enum Command {
     /// Take an exported goal in
     Import(Import),
     /// Register agents (form of the earlier tool; a preview without --execute)
+    #[command(
+        after_help = "Example:\n  loopx register-agent --goal-id demo --agent-id agent-c --execute"
+    )]
     RegisterAgent(RegisterAgent),
     /// Stop or resume a goal (form of the earlier tool; a preview without --execute)
+    #[command(
+        after_help = "Example:\n  loopx goal-lifecycle --goal-id demo --operation stop --execute"
+    )]
     GoalLifecycle(GoalLifecycle),
+    /// Print the catalogue of errors
+    Errors(Errors),
+    /// Print JSON Schemas of requests and of the packet
+    Schema(Schema),
+    /// Print a shell's completions
+    Completions(Completions),
+    /// Print the manual page
+    Man(Man),
+}
+
+impl Command {
+    /// Whether the answer's text is a document that is printed as it is, so that it can be
+    /// piped or saved.
+    pub fn is_document(&self) -> bool {
+        matches!(self, Self::Export(_) | Self::Completions(_) | Self::Man(_))
+    }
 }
 
 /// Which goal, and the identity of a write.

@@ -46,8 +46,28 @@ pub fn kernel(global: &Global) -> Result<Kernel> {
     Kernel::open(options)
 }
 
-/// Whether colour may be used: a terminal, and `NO_COLOR` not set.
-pub fn colour_allowed() -> bool {
-    env::var_os("NO_COLOR").is_none_or(|v| v.is_empty())
-        && env::var_os("TERM").is_none_or(|t| t != "dumb")
+/// The clock that relative times count from: the one that the kernel is given.
+pub fn now() -> Instant {
+    text("LOOPX_NOW").and_then(|fixed| Instant::parse(&fixed)).unwrap_or_else(Instant::system_now)
+}
+
+fn is_set(name: &str) -> bool {
+    env::var_os(name).is_some_and(|v| !v.is_empty())
+}
+
+/// Whether text is coloured: on a terminal that can show it, or where `CLICOLOR_FORCE`
+/// says so; never where `NO_COLOR` is set.
+pub fn colour(terminal: bool) -> bool {
+    let forced = env::var_os("CLICOLOR_FORCE").is_some_and(|v| !v.is_empty() && v != "0");
+    let able = terminal && env::var_os("TERM").is_none_or(|t| t != "dumb");
+    !is_set("NO_COLOR") && (forced || able)
+}
+
+/// Columns of the terminal that standard output is: `COLUMNS`, else what it says itself.
+pub fn columns() -> Option<usize> {
+    let named = text("COLUMNS").and_then(|c| c.trim().parse().ok()).filter(|c| *c > 0);
+    named.or_else(|| {
+        let (width, _) = terminal_size::terminal_size_of(std::io::stdout())?;
+        Some(usize::from(width.0)).filter(|c| *c > 0)
+    })
 }

@@ -7,6 +7,7 @@ mod args;
 mod commands;
 mod doors;
 mod output;
+mod progress;
 mod text;
 mod worktree;
 
@@ -17,6 +18,8 @@ use clap::Parser;
 fn main() -> ExitCode {
     let cli = args::Cli::parse();
     let format = output::Format::choose(cli.global.format);
-    let result = doors::kernel(&cli.global).and_then(|kernel| commands::run(&kernel, &cli));
+    let result = commands::manual::run(&cli.command).unwrap_or_else(|| {
+        doors::kernel(&cli.global).and_then(|kernel| commands::run(&kernel, &cli))
+    });
     output::finish(format, &cli, result)
 }

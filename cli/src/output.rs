@@ -7,7 +7,8 @@ use std::process::ExitCode;
 use loopx_core::{Error, Result};
 use serde_json::Value;
 
-use crate::args::{Cli, Command, FormatArg};
+use crate::args::{Cli, FormatArg};
+use crate::text::Style;
 use crate::{doors, text};
 
 /// How to answer.
@@ -15,11 +16,8 @@ use crate::{doors, text};
 pub enum Format {
     /// One JSON object on one line.
     Json,
-    /// Text, with colour when it goes to a terminal.
-    Text {
-        /// Colour.
-        colour: bool,
-    },
+    /// Text, with colour and cut to its width when it goes to a terminal.
+    Text(Style),
 }
 
 impl Format {
@@ -29,7 +27,11 @@ impl Format {
         match given {
             Some(FormatArg::Json) => Self::Json,
             None if !terminal => Self::Json,
-            _ => Self::Text { colour: terminal && doors::colour_allowed() },
+            _ => Self::Text(Style {
+                colour: doors::colour(terminal),
+                width: if terminal { doors::columns() } else { None },
+                now: doors::now(),
+            }),
         }
     }
 }
@@ -47,15 +49,14 @@ pub fn finish(format: Format, cli: &Cli, result: Result<Value>) -> ExitCode {
             (error.to_json(), error.row().exit)
         }
     };
-    let exported = match (&cli.command, value.get("text").and_then(Value::as_str)) {
-        // An export without a file is the document itself, so that it can be piped.
-        (Command::Export(_), Some(document)) => Some(document.to_owned()),
+    let document = match (cli.command.is_document(), value.get("text").and_then(Value::as_str)) {
+        (true, Some(document)) => Some(document.to_owned()),
         _ => None,
     };
-    let shown = match (exported, format) {
+    let shown = match (document, format) {
         (Some(document), _) => document,
         (None, Format::Json) => format!("{value}\n"),
-        (None, Format::Text { colour }) => text::render(&value, colour),
+        (None, Format::Text(style)) => text::render(&value, style),
     };
     let mut out = io::stdout().lock();
     match out.write_all(shown.as_bytes()).and_then(|()| out.flush()) {

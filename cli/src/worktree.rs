@@ -3,6 +3,11 @@
 
 use std::path::{Path, PathBuf};
 
+/// Whether the working directory is in one.
+pub fn here() -> bool {
+    std::env::current_dir().is_ok_and(|cwd| is_independent(&cwd))
+}
+
 /// A linked worktree has a `.git` file that points into `<main>/.git/worktrees/<name>`.
 pub fn is_independent(cwd: &Path) -> bool {
     cwd.ancestors().find_map(linked).unwrap_or(false)

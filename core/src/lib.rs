@@ -18,6 +18,8 @@ pub mod operation;
 pub mod quota;
 pub mod registry;
 pub mod schedule;
+#[cfg(feature = "schema")]
+pub mod schema;
 pub mod state_file;
 pub mod store;
 pub mod turn;

@@ -80,6 +80,12 @@ operations! {
     GoalAcceptMeet "goal.accept_meet" Write "Marks an acceptance entry as met.";
     GoalAcceptList "goal.accept_list" Read "Lists a goal's acceptance entries.";
     GoalStopAll "goal.stop_all" Write "Stops every goal of the registry.";
+    Status "status" Read "Shows one goal in whole, or a row of every goal.";
+    History "history" Read "Lists commits, newest first.";
+    EvidenceLog "evidence_log" Read "Lists evidence, outcomes and spends, newest first.";
+    Diagnose "diagnose" Read "Says what is wrong and how to mend it.";
+    Explain "explain" Read "Says why an agent may or may not run, and what would change it.";
+    QuotaPlan "quota.plan" Read "Groups goals by urgency and names the next turn.";
     Export "export" Read "Writes a goal as one JSON file.";
     Import "import" Write "Takes an exported goal in.";
 }

@@ -15,6 +15,7 @@ pub enum Agent {
     #[command(after_help = "Example:\n  loopx agent register --goal-id demo --agent-id agent-a")]
     Register(AgentRegister),
     /// List a goal's agents
+    #[command(after_help = "Example:\n  loopx agent list --goal-id demo")]
     List(At),
 }
 

@@ -14,7 +14,7 @@ use crate::args::{At, WriteAt};
 pub enum Goal {
     /// Create a goal in this project
     #[command(
-        after_help = "Example:\n  loopx goal create --goal-id demo --objective \"Ship the demo\" --agent-id agent-a"
+        after_help = "Example:\n  loopx goal create --goal-id demo --objective \"Ship it\" --agent-id agent-a"
     )]
     Create(GoalCreate),
     /// Stop a goal, or all of them: nothing of it starts any more
@@ -23,12 +23,16 @@ pub enum Goal {
     )]
     Stop(GoalStop),
     /// Resume a stopped goal
+    #[command(after_help = "Example:\n  loopx goal resume --goal-id demo")]
     Resume(WriteAt),
     /// List goals
+    #[command(after_help = "Example:\n  loopx goal list")]
     List,
     /// Show one goal
+    #[command(after_help = "Example:\n  loopx goal show --goal-id demo")]
     Show(At),
     /// Take in what the earlier tool wrote after the import
+    #[command(after_help = "Example:\n  loopx goal adopt-legacy --goal-id demo")]
     AdoptLegacy(WriteAt),
     /// Say what has to be so before the goal is reached
     #[command(subcommand)]

@@ -6,9 +6,11 @@ pub mod feedback;
 pub mod gate;
 pub mod goal;
 pub mod lease;
+pub mod manual;
 pub mod monitor;
 pub mod quota;
 pub mod refresh;
+pub mod report;
 pub mod todo;
 pub mod todo_verbs;
 pub mod transfer;
@@ -36,11 +38,20 @@ pub fn run(kernel: &Kernel, cli: &Cli) -> Result<Value> {
         Command::HandoffMode(command) => lease::handoff(kernel, command),
         Command::Goal(command) => goal::run(kernel, command),
         Command::Agent(command) => agent::run(kernel, command),
+        Command::Status(command) => report::status(kernel, command),
+        Command::Explain(command) => report::explain(kernel, command),
+        Command::History(command) => report::history(kernel, command),
+        Command::EvidenceLog(command) => report::evidence_log(kernel, command),
+        Command::Diagnose(command) => report::diagnose(kernel, command),
         Command::RefreshState(command) => refresh::run(kernel, command),
         Command::Export(command) => transfer::export(kernel, command),
         Command::Import(command) => transfer::import(kernel, command),
         Command::RegisterAgent(command) => agent::register_reference(kernel, command),
         Command::GoalLifecycle(command) => goal::lifecycle_reference(kernel, command),
+        // They say what the tool itself is, and `main` has run them without a kernel.
+        Command::Errors(_) | Command::Schema(_) | Command::Completions(_) | Command::Man(_) => {
+            Err(Error::new(ErrorCode::Internal, "command"))
+        }
     }
 }
 

@@ -26,9 +26,12 @@ pub enum Quota {
     /// Show the windows of one goal or of all
     #[command(after_help = "Example:\n  loopx quota status")]
     Status(At),
+    /// Group goals by urgency and name the next automatic turn
+    #[command(after_help = "Example:\n  loopx quota plan")]
+    Plan(At),
     /// Spend slots for a delivered outcome (a preview without --execute)
     #[command(
-        after_help = "Example:\n  loopx quota spend-slot --goal-id demo --agent-id agent-a --todo-id todo_1a2b3c --execute"
+        after_help = "Example:\n  loopx quota spend-slot --goal-id demo --agent-id agent-a \\\n      --todo-id todo_1a2b3c --execute"
     )]
     SpendSlot(SpendSlot),
     /// Take back a spend that should not have been made (a preview without --execute)
@@ -132,15 +135,11 @@ pub fn run(kernel: &Kernel, command: &Quota) -> Result<Value> {
     match command {
         Quota::ShouldRun(args) => Ok(should_run(kernel, args)),
         Quota::Status(args) => kernel.quota_status(&at(args)),
+        Quota::Plan(args) => kernel.quota_plan(&at(args)),
         Quota::SpendSlot(args) => spend_slot(kernel, args),
         Quota::VoidSlot(args) => super::void::run(kernel, args),
         Quota::MonitorPoll(args) => super::monitor::poll(kernel, args),
     }
-}
-
-/// The process works in a git worktree of its own.
-pub(super) fn in_own_worktree() -> bool {
-    std::env::current_dir().is_ok_and(|cwd| worktree::is_independent(&cwd))
 }
 
 /// The sections that were named.
@@ -153,7 +152,7 @@ fn should_run(kernel: &Kernel, args: &ShouldRun) -> Value {
     let request = ShouldRunRequest {
         agent_id: args.agent_id.clone(),
         available_capabilities: args.available_capabilities.clone(),
-        independent_worktree: args.independent_worktree || in_own_worktree(),
+        independent_worktree: args.independent_worktree || worktree::here(),
         execution_context: context(&args.host),
         include_detail: sections(&args.include_detail),
         turn_instance_id: args.turn_instance_id.clone(),

@@ -13,7 +13,7 @@ use crate::args::WriteAt;
 /// `refresh-state`
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Example:\n  loopx refresh-state --goal-id demo --agent-id agent-a --todo-id todo_1a2b3c --delivery-outcome outcome_progress"
+    after_help = "Example:\n  loopx refresh-state --goal-id demo --agent-id agent-a \\\n      --todo-id todo_1a2b3c --delivery-outcome outcome_progress"
 )]
 pub struct RefreshState {
     #[command(flatten)]

@@ -44,12 +44,12 @@ pub enum Todo {
     Claim(TodoClaim),
     /// Change a todo
     #[command(
-        after_help = "Example:\n  loopx todo update --goal-id demo --todo-id todo_1a2b3c --status blocked --reason \"no access\""
+        after_help = "Example:\n  loopx todo update --goal-id demo --todo-id todo_1a2b3c \\\n      --status blocked --reason \"no access\""
     )]
     Update(Box<TodoUpdate>),
     /// Finish a todo, or decide a gate
     #[command(
-        after_help = "Example:\n  loopx todo complete --goal-id demo --todo-id todo_1a2b3c --evidence \"tests pass\" --no-follow-up"
+        after_help = "Example:\n  loopx todo complete --goal-id demo --agent-id agent-a \\\n      --todo-id todo_1a2b3c --evidence \"tests pass\" --no-follow-up"
     )]
     Complete(Box<TodoComplete>),
     /// Close a todo in favour of another

@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use super::at;
 use crate::args::At;
+use crate::progress;
 
 /// `export`
 #[derive(Debug, Args)]
@@ -31,9 +32,11 @@ pub struct Import {
 }
 
 pub fn export(kernel: &Kernel, args: &Export) -> Result<Value> {
-    kernel.export(&at(&args.at), &ExportRequest { file: args.file.clone() })
+    progress::during("exporting", |_| {
+        kernel.export(&at(&args.at), &ExportRequest { file: args.file.clone() })
+    })
 }
 
 pub fn import(kernel: &Kernel, args: &Import) -> Result<Value> {
-    kernel.import(&ImportRequest { file: args.file.clone() })
+    progress::during("importing", |_| kernel.import(&ImportRequest { file: args.file.clone() }))
 }

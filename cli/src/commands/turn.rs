@@ -9,7 +9,7 @@ use loopx_core::kernel::Kernel;
 use loopx_core::model::{TaskClass, Usage};
 use serde_json::Value;
 
-use super::quota::{HostArgs, context, details, in_own_worktree, sections};
+use super::quota::{HostArgs, context, details, sections};
 use super::todo::classes;
 use super::{at, word, write_at};
 use crate::args::{At, WriteAt};
@@ -192,7 +192,7 @@ fn admit(kernel: &Kernel, args: &Admit) -> Value {
     let request = ShouldRunRequest {
         agent_id: args.agent_id.clone(),
         available_capabilities: args.available_capabilities.clone(),
-        independent_worktree: args.independent_worktree || in_own_worktree(),
+        independent_worktree: args.independent_worktree || crate::worktree::here(),
         execution_context: context(&args.host),
         include_detail: sections(&args.include_detail),
         turn_instance_id: Some(args.turn_instance_id.clone()),
@@ -230,7 +230,7 @@ fn settle(kernel: &Kernel, args: &Settle) -> Result<Value> {
         }),
         admit_next: args.admit_next.clone(),
         available_capabilities: args.available_capabilities.clone(),
-        independent_worktree: in_own_worktree(),
+        independent_worktree: crate::worktree::here(),
     };
     kernel.turn_settle(&write_at(&args.one.at), &request)
 }

@@ -100,14 +100,15 @@ impl<'a> Facts<'a> {
         match subject {
             Subject::Refused(error) => Self::Refused(error),
             Subject::Goal { policy, view } => {
-                Self::Goal(Box::new(GoalFacts::find(policy, view, request, now)))
+                Self::Goal(Box::new(GoalFacts::of(policy, view, request, now)))
             }
         }
     }
 }
 
 impl<'a> GoalFacts<'a> {
-    fn find(
+    /// The facts about a goal that exists.
+    pub fn of(
         policy: &'a GoalPolicy,
         view: &'a View,
         request: &'a AdmissionRequest,

@@ -3,6 +3,7 @@
 //! environment are arguments.
 
 pub mod decision;
+pub mod explain;
 pub mod facts;
 pub mod gates;
 pub mod holds;
@@ -13,6 +14,7 @@ pub mod rules;
 pub mod view;
 
 pub use decision::{Decision, decide};
+pub use explain::{Explanation, explain};
 pub use request::{AdmissionRequest, Detail, Situation, Subject};
 pub use rules::{RULES, Rule};
 pub use view::{Dangling, GoalRecords, Target, View, ViewQuery};

@@ -49,6 +49,7 @@ const SIZES: [Size; 6] = [
 
 /// What the person is told.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct UserChannel {
     /// Nothing goes on until a person acts.
     pub action_required: bool,
@@ -67,6 +68,7 @@ pub struct UserChannel {
 
 /// One thing for a person.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct UserItem {
     /// Todo.
     pub todo_id: Option<String>,
@@ -76,6 +78,7 @@ pub struct UserItem {
 
 /// What the agent does.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AgentChannel {
     /// It must work now.
     pub must_attempt: bool,
@@ -89,6 +92,7 @@ pub struct AgentChannel {
 
 /// What the command line may do.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CliChannel {
     /// Never: a decision is not work.
     pub spend_allowed_now: bool,
@@ -101,6 +105,7 @@ pub struct CliChannel {
 
 /// Who does what next.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct InteractionContract {
     /// `loopx_interaction_contract_v0`.
     pub schema_version: &'static str,
@@ -116,6 +121,7 @@ pub struct InteractionContract {
 
 /// The window in the packet.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct QuotaPacket {
     /// Share of the window.
     pub compute: f64,
@@ -135,6 +141,7 @@ pub struct QuotaPacket {
 
 /// The todo to work on.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SelectedTodo {
     /// `quota_selected_todo_v0`.
     pub schema_version: &'static str,
@@ -164,6 +171,7 @@ pub struct SelectedTodo {
 
 /// The answer of `quota should-run`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Packet {
     /// An answer was reached, also when it is "do not run" (exit status 0).
     pub ok: bool,
@@ -219,6 +227,7 @@ pub struct Packet {
 
 /// The agent as the packet names it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AgentIdentity {
     /// Canonical id.
     pub agent_id: Option<AgentId>,
@@ -229,6 +238,7 @@ pub struct AgentIdentity {
 /// The rest of the reference's stable block: derived from the same verdict, so that no
 /// two fields can disagree.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ReferenceFields {
     normal_delivery_allowed: bool,
     recovery_delivery_allowed: bool,

@@ -12,6 +12,7 @@ use crate::schedule::ExecutionContext;
 /// Extra sections of the packet, opt-in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Detail {
     /// The ladders of the scheduler hint.
     Scheduler,

@@ -19,6 +19,7 @@ const LISTED: usize = 50;
 /// `todo.archive`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TodoArchiveRequest {
     /// Which.
     pub todo_id: String,
@@ -30,6 +31,7 @@ pub struct TodoArchiveRequest {
 /// `todo.archive_completed`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TodoArchiveCompletedRequest {
     /// Whose list; the agents' when absent.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -13,6 +13,7 @@ use crate::store::Change;
 /// `feedback`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FeedbackRequest {
     /// What is said.
     pub text: String,

@@ -17,6 +17,7 @@ pub const MOST: usize = 2;
 /// `todo.capture_followups`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CaptureFollowupsRequest {
     /// The todo that was worked on.
     pub todo_id: String,

@@ -23,6 +23,7 @@ const LISTED: usize = 20;
 /// `gate.open`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GateOpenRequest {
     /// What a person is asked.
     pub question: String,
@@ -48,6 +49,7 @@ pub struct GateOpenRequest {
 
 /// `gate.decide`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GateDecideRequest {
     /// Which gate.
     pub todo_id: String,
@@ -69,6 +71,7 @@ pub struct GateDecideRequest {
 /// `gate.withdraw`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GateWithdrawRequest {
     /// Which grant.
     pub grant_id: u64,

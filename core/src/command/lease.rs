@@ -18,6 +18,7 @@ pub const DEFAULT_LEASE_SECONDS: u64 = 45 * 60;
 /// `task_lease.acquire`, `.renew`, `.transfer`, `.release` and `.inspect`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LeaseRequest {
     /// Which todo.
     pub todo_id: String,
@@ -49,6 +50,7 @@ pub struct LeaseRequest {
 
 /// `handoff_mode.set`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HandoffSetRequest {
     /// The new mode.
     pub mode: HandoffMode,

@@ -19,6 +19,7 @@ use crate::store::Change;
 /// `quota.monitor_poll`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MonitorPollRequest {
     /// Who looked.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -15,6 +15,7 @@ pub const SOURCES: [&str; 4] = ["heartbeat", "controller", "adapter", "visible-g
 /// `quota.spend_slot`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SpendSlotRequest {
     /// Who spends.
     #[serde(skip_serializing_if = "Option::is_none")]

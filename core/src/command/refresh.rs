@@ -11,6 +11,7 @@ use crate::store::Change;
 /// `refresh_state`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RefreshStateRequest {
     /// Who acts.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -45,6 +45,7 @@ impl SettleOutcome {
 
 /// `turn.settle`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TurnSettleRequest {
     /// Which.
     pub turn_instance_id: String,

@@ -18,6 +18,7 @@ const TEXT: usize = 160;
 /// `todo.suggest`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TodoSuggestRequest {
     /// Who plans.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -14,6 +14,7 @@ use crate::store::Change;
 /// `todo.supersede`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TodoSupersedeRequest {
     /// What is replaced.
     pub todo_id: String,

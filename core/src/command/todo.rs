@@ -11,6 +11,7 @@ use crate::store::{Change, Read, TodoFilter};
 
 /// `todo.add`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TodoAddRequest {
     /// Whose list.
     pub role: Role,
@@ -30,6 +31,7 @@ pub struct TodoAddRequest {
 /// `todo.list`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TodoListRequest {
     /// One role only.
     pub role: Option<Role>,
@@ -48,6 +50,7 @@ pub struct TodoListRequest {
 
 /// `todo.claim`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TodoClaimRequest {
     /// Which.
     pub todo_id: String,
@@ -62,6 +65,7 @@ pub struct TodoClaimRequest {
 /// `todo.update`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TodoUpdateRequest {
     /// Which.
     pub todo_id: String,

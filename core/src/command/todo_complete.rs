@@ -16,6 +16,7 @@ use crate::store::{Change, TodoFilter};
 /// How a gate was decided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum DecisionOutcome {
     /// Yes: its scope is granted, what it held is free.
     Approve,
@@ -28,6 +29,7 @@ pub enum DecisionOutcome {
 /// `todo.complete`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TodoCompleteRequest {
     /// Which.
     pub todo_id: String,

@@ -15,6 +15,7 @@ use crate::model::{
 /// Fields of `todo add` and `todo update`; absent ones stay as they are.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TodoFields {
     /// Remark.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -18,6 +18,7 @@ use crate::turn::{DEFAULT_TTL_SECONDS, MAX_TTL_SECONDS};
 /// `quota.should_run` and `turn.admit`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ShouldRunRequest {
     /// Who asks.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -47,6 +48,7 @@ pub struct ShouldRunRequest {
 /// `turn.renew`, `turn.release` and `turn.show`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TurnRequest {
     /// Which.
     pub turn_instance_id: String,

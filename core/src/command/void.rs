@@ -17,6 +17,7 @@ const REASON_LIMIT: usize = 600;
 /// `quota.void_slot`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct VoidSlotRequest {
     /// Which spend.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -158,6 +158,22 @@ impl Drop for FileLock {
     }
 }
 
+/// Whether a process holds the lock that guards `protected` alone, now. It looks only
+/// where a lock file is, makes none, and takes the lock for an instant at most, shared.
+pub fn is_held(protected: &Path) -> bool {
+    let Ok(path) = lock_path(protected) else { return false };
+    let Ok(file) = OpenOptions::new().read(true).custom_flags(flags(OPEN)).open(path) else {
+        return false;
+    };
+    match try_lock(&file, LockMode::Shared) {
+        Ok(()) => {
+            let _ = fs2::FileExt::unlock(&file);
+            false
+        }
+        Err(error) => is_contended(&error),
+    }
+}
+
 pub(super) fn lock_path(protected: &Path) -> Result<PathBuf> {
     // Two links to one file must meet at one lock.
     let target = resolve_target(protected)?;

@@ -12,6 +12,6 @@ pub mod replace;
 pub use digest::sha256_hex;
 pub use filesystem::refuse_network;
 pub use holder::{Holder, HolderNote, read_holder};
-pub use lock::{FileLock, LockMode};
+pub use lock::{FileLock, LockMode, is_held};
 pub use read::{read_bounded, resolve_target};
 pub use replace::{Durability, Exchanged, exchange, replace, replace_with_mode};

@@ -21,6 +21,7 @@ use crate::store::{Change, Read, SqliteStore, Transaction};
 /// `goal.create`; the name stands in `goal_id`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GoalCreateRequest {
     /// What the goal is for, one line.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -52,6 +53,7 @@ pub struct GoalCreateRequest {
 /// `goal.stop`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GoalStopRequest {
     /// Why, at most 600 characters.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -61,6 +63,7 @@ pub struct GoalStopRequest {
 /// `agent.register`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AgentRegisterRequest {
     /// Who; one text may hold several, separated by commas.
     pub agents: Vec<String>,
@@ -71,6 +74,7 @@ pub struct AgentRegisterRequest {
 
 /// `agent.list`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AgentListRequest {}
 
 impl Kernel {
@@ -300,11 +304,6 @@ impl Kernel {
             }
         }
         Ok(json!({"ok": true, "goals": goals}))
-    }
-
-    /// Shows one goal.
-    pub fn goal_show(&self, at: &Addressed) -> Result<Value> {
-        super::report::goal_show(self, at)
     }
 
     /// Adds agents to the roster.

@@ -37,6 +37,7 @@ use crate::registry::{Registry, Route, RouteInput};
 use crate::store::sqlite::SqliteOptions;
 
 pub use lifecycle::{AgentListRequest, AgentRegisterRequest, GoalCreateRequest, GoalStopRequest};
+pub use report::{EvidenceLogRequest, ExplainRequest, HistoryRequest};
 pub use transfer::{ExportRequest, ImportRequest};
 pub use verbs::{AcceptAddRequest, AcceptMeetRequest};
 
@@ -157,6 +158,12 @@ impl Kernel {
             Op::GoalAcceptMeet => self.goal_accept_meet(&at, &body(request)?),
             Op::GoalAcceptList => self.goal_accept_list(&at),
             Op::GoalStopAll => self.goal_stop_all(&at, &body(request)?),
+            Op::Status => self.status(&at),
+            Op::History => self.history(&at, &body(request)?),
+            Op::EvidenceLog => self.evidence_log(&at, &body(request)?),
+            Op::Diagnose => self.diagnose(&at),
+            Op::Explain => self.explain(&at, &body(request)?),
+            Op::QuotaPlan => self.quota_plan(&at),
             Op::Export => self.export(&at, &body(request)?),
             Op::Import => self.import(&body(request)?),
         }
@@ -328,11 +335,6 @@ impl Kernel {
     /// Settles a turn: todo, evidence, spend and receipt in one commit.
     pub fn turn_settle(&self, at: &Addressed, request: &TurnSettleRequest) -> Result<Value> {
         self.settle(at, request)
-    }
-
-    /// The windows of one goal or of all.
-    pub fn quota_status(&self, at: &Addressed) -> Result<Value> {
-        report::quota_status(self, at)
     }
 }
 

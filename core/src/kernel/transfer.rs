@@ -26,6 +26,7 @@ const LOCAL_FIELDS: [&str; 4] =
 /// `export`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ExportRequest {
     /// The file to write; the answer carries the text when absent.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -35,6 +36,7 @@ pub struct ExportRequest {
 /// `import`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ImportRequest {
     /// The file that `export` wrote.
     pub file: PathBuf,

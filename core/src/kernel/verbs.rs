@@ -28,6 +28,7 @@ use crate::registry::document::entry_id;
 /// `goal.accept_add`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AcceptAddRequest {
     /// What has to be so.
     pub text: String,
@@ -36,6 +37,7 @@ pub struct AcceptAddRequest {
 /// `goal.accept_meet`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AcceptMeetRequest {
     /// Which, by its place in `goal.accept_list`, from 1.
     #[serde(skip_serializing_if = "Option::is_none")]

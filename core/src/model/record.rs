@@ -98,6 +98,7 @@ impl OutcomeKind {
 
 /// Model usage that a host reported for a piece of work.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Usage {
     /// Tokens read.
     #[serde(default, skip_serializing_if = "is_zero")]
@@ -346,6 +347,7 @@ impl Stall {
 
 /// How long a grant lasts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum GrantLife {
     /// For one completion of a todo that requires it.
@@ -473,6 +475,7 @@ pub struct Signal {
 
 /// Something that is not as it should be; shown, never acted on by a machine.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Finding {
     /// Stable word.
     pub code: String,

@@ -94,6 +94,21 @@ impl<'de> Deserialize<'de> for Instant {
     }
 }
 
+#[cfg(feature = "schema")]
+impl schemars::JsonSchema for Instant {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Instant".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({
+            "type": "string",
+            "format": "date-time",
+            "description": "RFC 3339, UTC",
+        })
+    }
+}
+
 /// How often a monitor is looked at: a whole number of seconds, at least one.
 ///
 /// Text form is a count of 1 to 99999 with a unit: `30s`, `5m`, `2h`, `1d`, or the

@@ -134,6 +134,25 @@ impl Registry {
         self.root.get_mut("goals")?.as_array_mut()?.get_mut(index)
     }
 
+    /// This registry with the entry at `index` alone: to look at one goal of many without
+    /// copying all of them. It is for reading; the witness is the whole file's.
+    pub fn only(&self, index: usize) -> Self {
+        let mut root: Map<String, Value> = self
+            .root
+            .iter()
+            .filter(|(key, _)| key.as_str() != "goals")
+            .map(|(key, value)| (key.clone(), value.clone()))
+            .collect();
+        root.insert("goals".into(), Value::Array(self.entry(index).cloned().into_iter().collect()));
+        Self {
+            path: self.path.clone(),
+            role: self.role,
+            root,
+            witness: self.witness.clone(),
+            exists: self.exists,
+        }
+    }
+
     /// Where `goal` is. An entry is it when its id is the same text or the same goal
     /// id in canonical form; two such entries are one goal stated twice.
     pub fn find(&self, goal: &GoalId) -> Lookup {

@@ -43,6 +43,7 @@ pub const PROFILES: &[Profile] = &[
 
 /// Who wakes the agent, as the packet says it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ExecutionContext {
     /// Host surface.
     pub host_surface: String,

@@ -117,6 +117,7 @@ pub fn class_of(verdict: &Verdict) -> CadenceClass {
 
 /// Limits of the three host families that count unchanged polls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PerHost<T> {
     /// Shell worker and other local schedulers.
     pub local_scheduler: T,
@@ -129,6 +130,7 @@ pub struct PerHost<T> {
 /// What repeated unchanged polls lead to.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum UnchangedPoll {
     /// A wait or a run.
     Counted {
@@ -159,6 +161,7 @@ pub enum UnchangedPoll {
 
 /// Tokens that tell a host whether what it waits for is still the same.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ResetPolicy {
     /// Changes when the wait is another one; only equality matters.
     pub reset_token: String,
@@ -168,6 +171,7 @@ pub struct ResetPolicy {
 
 /// The hint of one decision.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SchedulerHint {
     /// `scheduler_hint_v0`.
     pub schema_version: &'static str,
@@ -198,6 +202,7 @@ pub struct SchedulerHint {
 
 /// Ladders, on request (`--include-detail scheduler`).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ColdPathDetail {
     /// `scheduler_hint_detail_v0`.
     pub schema_version: &'static str,
@@ -207,6 +212,7 @@ pub struct ColdPathDetail {
 
 /// The ladder of a local scheduler.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LocalLadder {
     /// First step.
     pub recommended_interval_minutes: u32,
