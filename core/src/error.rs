@@ -180,6 +180,22 @@ errors! {
     Internal, "internal", Internal, 1, Later, "a defect of LoopX", "report it with the command and the version";
 }
 
+impl ErrorCode {
+    /// Whether it is about finding or reading a registry: admission's rule 1.
+    pub fn is_of_registry(self) -> bool {
+        matches!(
+            self,
+            Self::RegistryAmbiguous
+                | Self::RegistryInvalidJson
+                | Self::RegistryShape
+                | Self::RegistryDenied
+                | Self::RegistryIo
+                | Self::RouteCycle
+                | Self::RouteMissing
+        )
+    }
+}
+
 impl fmt::Display for ErrorCode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.row().text)

@@ -830,7 +830,7 @@ fn an_import_is_commit_one() {
     assert_eq!(written["commit"], 2);
     let goal = sandbox.at(NOW).json(["goal", "show", "--goal-id", "g"]);
     let verbs: Vec<_> = goal["commits"].as_array().unwrap().iter().map(|c| &c["verb"]).collect();
-    assert_eq!(verbs, ["import", "refresh_state"]);
+    assert_eq!(verbs, ["refresh_state", "import"]);
 }
 
 /// Later growth of the earlier tool's ledger: two writers would not see each other.

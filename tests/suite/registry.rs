@@ -482,7 +482,7 @@ impl Crashed {
     fn verbs(&self) -> Vec<String> {
         let goal = json(&self.sandbox, "goal show --goal-id g");
         let commits = goal["commits"].as_array().unwrap();
-        commits.iter().map(|commit| commit["verb"].as_str().unwrap().to_owned()).collect()
+        commits.iter().rev().map(|commit| commit["verb"].as_str().unwrap().to_owned()).collect()
     }
 
     fn journal_rows(&self) -> i64 {

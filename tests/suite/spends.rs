@@ -267,7 +267,7 @@ fn a_spend_from_the_future_counts_and_is_marked() {
     future.json(SPEND.split(' '));
     assert_eq!(world.spent(), 1);
     let goal = world.json("goal show --goal-id g");
-    let last = goal["commits"].as_array().unwrap().last().unwrap().clone();
+    let last = goal["commits"].as_array().unwrap().first().unwrap().clone();
     assert_eq!((&last["verb"], &last["fixed_clock"]), (&json!("quota.spend_slot"), &json!(true)));
 }
 

@@ -109,8 +109,8 @@ impl World {
     fn last_verbs(&self, count: usize) -> Vec<String> {
         let goal = self.json("goal show --goal-id g");
         let commits = goal["commits"].as_array().unwrap();
-        let verbs = commits.iter().map(|commit| commit["verb"].as_str().unwrap().to_owned());
-        verbs.skip(commits.len().saturating_sub(count)).collect()
+        let newest = commits.iter().take(count).rev();
+        newest.map(|commit| commit["verb"].as_str().unwrap().to_owned()).collect()
     }
 }
 

@@ -31,16 +31,16 @@ pub fn decide_facts(facts: &Facts<'_>) -> Decision {
                 verdict,
             })
         })
-        // The last rule matches every goal and the fifth every refusal; an empty answer
-        // that starts nothing keeps the function total.
+        // The last rule matches every goal. A refusal that is no rule's (a turn that is bound
+        // to another agent, a busy store) starts nothing and names none.
         .unwrap_or_else(Decision::nothing)
 }
 
 impl Decision {
     fn nothing() -> Self {
         Self {
-            rule: "agent_scope_exhausted",
-            order: 25,
+            rule: "",
+            order: 0,
             verdict: Verdict {
                 decision: "skip",
                 effective_action: "agent_scope_exhausted",

@@ -236,10 +236,7 @@ impl<'a> GoalFacts<'a> {
             .filter(|c| c.holds == [Hold::Deferred { ready: true }])
             .filter(|c| best.is_none_or(|rank| rank > c.todo.rank()))
             .map(|c| {
-                let facts = json!([
-                    c.todo.resume_when.as_ref().map(ToString::to_string),
-                    c.todo.updated_at
-                ]);
+                let facts = json!([c.todo.resume_when.as_ref().map(ToString::to_string)]);
                 (c, self.offer("successor", c.todo.todo_id.as_str(), facts))
             })
             .collect()
@@ -250,7 +247,7 @@ impl<'a> GoalFacts<'a> {
         self.of_agent()
             .filter(|c| !c.holds.is_empty() && c.holds.iter().all(Hold::is_mendable))
             .map(|c| {
-                let facts = json!([c.holds, self.policy.write_scope, c.todo.updated_at]);
+                let facts = json!([c.holds, self.policy.write_scope, c.todo.required_write_scopes]);
                 (c, self.offer("repair", c.todo.todo_id.as_str(), facts))
             })
             .collect()
@@ -262,7 +259,7 @@ impl<'a> GoalFacts<'a> {
         self.of_agent()
             .filter(|c| c.holds == [Hold::NoSchedule])
             .map(|c| {
-                let facts = json!([c.todo.updated_at]);
+                let facts = json!([c.todo.cadence, c.todo.next_due_at]);
                 (c, self.offer("schedule", c.todo.todo_id.as_str(), facts))
             })
             .collect()
@@ -346,11 +343,10 @@ impl<'a> GoalFacts<'a> {
                 }
             }
         }
-        if self.open_work() == 0
-            && self.view.counters.user_open == 0
-            && let Some(gap) = self.policy.acceptance_gaps.first()
-        {
-            push("acceptance_gap", gap, json!([]), false);
+        if self.open_work() == 0 && self.view.counters.user_open == 0 {
+            for gap in &self.policy.acceptance_gaps {
+                push("acceptance_gap", gap, json!([]), false);
+            }
         }
         for feedback in &self.view.feedback {
             if feedback.agent.is_none() || feedback.agent.as_ref() == self.agent() {

@@ -327,7 +327,7 @@ fn refusal(error: &Error, decision: &Decision, goal_id: &str, request: &Admissio
         "goal_id": cut(goal_id, 160),
         "decision": decision.verdict.decision,
         "should_run": false,
-        "rule": decision.rule,
+        "rule": Some(decision.rule).filter(|r| !r.is_empty()),
         "error_code": error.row().text,
         "error": cut(&error.text(), 400),
         "about": cut(&error.about, 160),
@@ -502,13 +502,8 @@ fn next_commands(facts: &GoalFacts<'_>, verdict: &Verdict) -> Vec<String> {
     let goal = &facts.policy.goal_id;
     if !verdict.run {
         return match verdict.mode {
-            "user_gate" => verdict
-                .user_items
-                .first()
-                .map(|id| format!("loopx todo complete --goal-id {goal} --todo-id {id} --decision-outcome approve|reject|cancel"))
-                .into_iter()
-                .collect(),
-            "skip" if verdict.pause_cause == Some("goal_stopped") => vec![format!("loopx goal resume --goal-id {goal}")],
+            // Commands for the agent: deciding and resuming are a person's.
+            "user_gate" => vec![format!("loopx gate list --goal-id {goal}")],
             _ => Vec::new(),
         };
     }

@@ -51,6 +51,8 @@ pub struct AdmissionRequest {
     pub independent_worktree: bool,
     /// Who wakes the agent, when the door said so.
     pub execution_context: Option<ExecutionContext>,
+    /// The answer is bound to a turn: a run is to be executed, not looked at again.
+    pub binding: bool,
     /// Sections to add.
     pub details: BTreeSet<Detail>,
 }

@@ -134,7 +134,7 @@ rules! {
     3 "identity" "the agent id is invalid, the goal has no roster, or the agent is not in it"
         |f| refused(f, |code| code.row().class == ErrorClass::Identity, "blocked_health");
     1 "registry_unreadable" "the registry is not JSON, of another shape, denied, or cannot be read"
-        |f| refused(f, |_| true, "blocked_health");
+        |f| refused(f, ErrorCode::is_of_registry, "blocked_health");
     4 "goal_stopped" "the activation is stopped, or the status is stopped, complete, completed or archived"
         |f| goal(f, goal_stopped);
     5 "quota_paused" "compute is zero"
@@ -527,7 +527,7 @@ fn agent_scope_wait(f: &GoalFacts<'_>) -> Option<Verdict> {
         matches!(
             c.reason(),
             Some(
-                Hold::Deferred { .. }
+                Hold::Deferred { ready: false }
                     | Hold::ConditionWaiting
                     | Hold::Gated { .. }
                     | Hold::LeasedByOther { own_turn: true, .. }

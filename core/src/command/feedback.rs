@@ -73,13 +73,15 @@ pub fn feedback(scene: &Scene<'_>, request: &FeedbackRequest) -> Result<Effect> 
     ))
 }
 
-/// Feedback that an agent answers by saying that nothing follows: only what it was asked
-/// to think about before, so that words which came in between are not lost.
-pub(super) fn closed_by(scene: &Scene<'_>, agent: Option<&AgentId>) -> Result<Vec<Change>> {
+/// Feedback that an agent answers by what follows, or by saying that nothing does: only what
+/// it was asked to think about before, so that words which came in between are not lost.
+/// In a goal without a roster there is one agent, and all of it was for that one.
+pub(crate) fn closed_by(scene: &Scene<'_>, agent: Option<&AgentId>) -> Result<Vec<Change>> {
     let view = scene.view(false)?;
+    let only_one = agent.is_none() && scene.policy.roster.is_empty();
     let was_asked = |f: &Feedback| {
         let cause = feedback_cause(f.id);
-        view.attempts.iter().any(|a| a.cause == cause && a.agent.as_ref() == agent)
+        only_one || view.attempts.iter().any(|a| a.cause == cause && a.agent.as_ref() == agent)
     };
     Ok(view
         .feedback

@@ -80,6 +80,15 @@ pub fn spend_slot(scene: &Scene<'_>, request: &SpendSlotRequest) -> Result<Effec
         return Err(Error::new(ErrorCode::QuotaPaused, goal.as_str()));
     }
     let outcome = unspent(scene, agent.as_ref(), wanted.as_ref(), bound.as_ref())?;
+    // What a turn delivered is that turn's spend, also when the turn is not named.
+    let bound = match (bound, &outcome.turn_id) {
+        (None, Some(id)) => scene
+            .read
+            .turn(id)?
+            .filter(|t| matches!(t.state, TurnState::Live | TurnState::Released)),
+        (bound, _) => bound,
+    };
+    let turn = turn.or_else(|| bound.as_ref().map(|t| t.turn_id.clone()));
     let query = ViewQuery { now: scene.now, quota: policy.quota, complete: false };
     let window = scene.read.view(&query)?.window;
     // The turn's own reservation is what it spends, so it does not stand in its way.

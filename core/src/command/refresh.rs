@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::{EVIDENCE_LIMIT, Effect, Scene, TEXT_LIMIT, one_line};
 use crate::error::{Error, ErrorCode, Result};
-use crate::model::{Evidence, Outcome, OutcomeKind, Stall, TurnId, Usage};
+use crate::model::{Evidence, Outcome, OutcomeKind, Stall, TurnId, TurnState, Usage};
 use crate::store::Change;
 
 /// `refresh_state`.
@@ -57,6 +57,18 @@ pub fn refresh_state(scene: &Scene<'_>, request: &RefreshStateRequest) -> Result
         })
         .transpose()?;
     let kind = request.delivery_outcome.unwrap_or(OutcomeKind::Neutral);
+    if let Some(turn) = &bound
+        && kind.is_delivered()
+        && matches!(turn.state, TurnState::Skipped | TurnState::Settled)
+    {
+        let how = if turn.state == TurnState::Skipped {
+            "answered with a skip"
+        } else {
+            "settled already"
+        };
+        return Err(Error::new(ErrorCode::TurnNotLive, turn.turn_id.as_str())
+            .message(format!("turn {} was {how}: it delivers nothing", turn.turn_id)));
+    }
     // What a turn delivers belongs to what it was admitted for.
     let todo_id =
         todo.as_ref().map(|t| t.todo_id.clone()).or_else(|| bound.and_then(|t| t.todo_id));

@@ -136,7 +136,11 @@ pub fn settle(scene: &Scene<'_>, request: &TurnSettleRequest) -> Result<Effect> 
         turn,
     };
     case.check()?;
-    case.settle()
+    let mut effect = case.settle()?;
+    if effect.changes.contains(&Change::FollowDangling) {
+        effect.changes.extend(super::feedback::closed_by(scene, case.turn.agent.as_ref())?);
+    }
+    Ok(effect)
 }
 
 impl Case<'_> {
@@ -191,7 +195,25 @@ impl Case<'_> {
             }));
         }
         let spends = outcome.spends();
-        changes.push(Change::PutOutcome(self.outcome(spends)));
+        // What the turn delivered before (a refreshed state) is settled with it, and what
+        // was spent for it is this turn's slot.
+        let before = scene.read.delivery_of_turn(&turn.turn_id)?;
+        let spent = before.as_ref().and_then(|o| o.spent_by);
+        if let (true, None, Some(delivered)) = (spends, spent, &before) {
+            changes.extend(
+                scene
+                    .read
+                    .unspent_up_to(delivered)?
+                    .into_iter()
+                    .filter(|o| o.turn_id.as_ref() == Some(&turn.turn_id))
+                    .map(|o| Change::PutOutcome(Outcome { spent_by: Some(scene.row), ..o })),
+            );
+        }
+        changes.push(Change::PutOutcome(Outcome {
+            spent_by: spends.then_some(spent.unwrap_or(scene.row)),
+            ..self.outcome()
+        }));
+        let spends = spends && spent.is_none();
         let mut overrun = false;
         if spends {
             let quota = &scene.policy.quota;
@@ -356,7 +378,7 @@ impl Case<'_> {
         Ok(true)
     }
 
-    fn outcome(&self, spends: bool) -> Outcome {
+    fn outcome(&self) -> Outcome {
         Outcome {
             id: self.scene.row,
             at: self.scene.now,
@@ -370,7 +392,7 @@ impl Case<'_> {
                 SettleOutcome::Failed => OutcomeKind::Failed,
             },
             classification: format!("settled_{}", self.request.outcome),
-            spent_by: spends.then_some(self.scene.row),
+            spent_by: None,
             usage: self.request.usage.clone(),
             recommended_action: None,
         }

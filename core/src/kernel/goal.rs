@@ -23,7 +23,7 @@ pub(super) struct Goal {
     pub raw_id: String,
     /// Runtime root.
     pub runtime_root: PathBuf,
-    /// The registry says that this tool has a store for it.
+    /// This tool has a store for it.
     pub has_store: bool,
 }
 
@@ -89,7 +89,12 @@ impl Kernel {
             .ok_or_else(|| Error::new(ErrorCode::GoalUnknown, id.as_str()))?;
         let policy = policy(entry)?;
         let raw_id = entry_id(entry).unwrap_or_default().to_owned();
-        let has_store = policy.goal_uid.is_some() && entry.get("store").is_some();
+        let marked = entry.get("store").is_some_and(Value::is_object);
+        // A store whose mark was lost with a field of the registry is still the goal's store:
+        // a second import beside it would forget what was spent.
+        let has_store = policy.goal_uid.as_ref().is_some_and(|uid| {
+            marked || runtime_root.join("goals").join(uid.as_str()).join("goal.db").exists()
+        });
         if raw_id.is_empty()
             || Path::new(&raw_id).components().count() != 1
             || raw_id == ".."

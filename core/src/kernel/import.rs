@@ -109,18 +109,30 @@ pub(super) fn read(goal: &Goal) -> Result<Project> {
 
 impl Project {
     fn take_document(&mut self, goal: &Goal, document: Document) {
-        self.todos = document.todos().iter().map(|p| p.todo.clone()).collect();
-        for todo in &mut self.todos {
-            // The archive is for what is over; an open line there is still to be done.
-            todo.archived &= !todo.is_open();
-        }
-        let name = goal.policy.goal_id.as_str();
-        self.findings.extend(document.findings().iter().cloned().map(|mut f| {
-            f.next_command = f.next_command.map(|c| c.replace("<goal>", name));
-            f
-        }));
+        let (todos, findings) = todos_of(goal.policy.goal_id.as_str(), &document);
+        self.todos = todos;
+        self.findings.extend(findings);
         self.document = Some(document);
     }
+}
+
+/// What a state file that becomes a goal's first commit says.
+pub(super) fn todos_of(goal: &str, document: &Document) -> (Vec<Todo>, Vec<Finding>) {
+    let mut todos: Vec<Todo> = document.todos().iter().map(|p| p.todo.clone()).collect();
+    for todo in &mut todos {
+        // The archive is for what is over; an open line there is still to be done.
+        todo.archived &= !todo.is_open();
+    }
+    let findings = document
+        .findings()
+        .iter()
+        .cloned()
+        .map(|mut f| {
+            f.next_command = f.next_command.map(|c| c.replace("<goal>", goal));
+            f
+        })
+        .collect();
+    (todos, findings)
 }
 
 /// An artifact is named by the path it had when it was written; a project that has moved
@@ -205,10 +217,6 @@ impl Kernel {
         now: Instant,
     ) -> Result<()> {
         let path = goal.store_path(uid);
-        if path.exists() {
-            // Made by an import that was killed before it reached the registry.
-            std::fs::remove_file(&path).map_err(|e| Error::from_io(&e, "store", &path))?;
-        }
         let answer = json!({
             "imported": true,
             "todos": project.todos.len(),

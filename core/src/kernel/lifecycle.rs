@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::import::{self, new_uid, random_hex};
+use super::import::{self, new_uid, random_hex, todos_of};
+use super::transfer::usual_state_file;
 use super::write::Call;
 use super::{Kernel, receipt, to_json};
 use crate::command::{TEXT_LIMIT, one_line};
@@ -104,10 +105,7 @@ impl Kernel {
         }
         let now = self.now();
         let uid = new_uid()?;
-        let state_file = request
-            .state_file
-            .clone()
-            .unwrap_or_else(|| format!(".loopx/goals/{id}/ACTIVE_GOAL_STATE.md"));
+        let state_file = request.state_file.clone().unwrap_or_else(|| usual_state_file(&id));
         let project = place::absolute(place::project_root(&path));
         let spec = GoalSpec {
             goal_id: id.clone(),
@@ -159,7 +157,7 @@ impl Kernel {
         let bytes = existing
             .unwrap_or_else(|| new_document(&id, objective.as_deref().unwrap_or_default(), now));
         let document = Document::parse(&bytes)?;
-        let todos: Vec<_> = document.todos().iter().map(|p| p.todo.clone()).collect();
+        let (todos, findings) = todos_of(id.as_str(), &document);
         let answer = receipt(
             id.as_str(),
             1,
@@ -195,6 +193,8 @@ impl Kernel {
                 let puts: Vec<Change> =
                     todos.iter().cloned().map(|t| Change::PutTodo(Box::new(t))).collect();
                 tx.apply(&puts)?;
+                let noted: Vec<Change> = findings.iter().cloned().map(Change::PutFinding).collect();
+                tx.apply(&noted)?;
                 tx.note_projection(&sha256_hex(&bytes))?;
                 tx.record(&record)
             },

@@ -277,8 +277,12 @@ impl Kernel {
 
     /// Decides and binds the turn to the answer, in one commit; a repeat answers the same.
     pub fn turn_admit(&self, at: &Addressed, request: &ShouldRunRequest) -> Value {
-        let name = at.goal_id.clone().unwrap_or_default();
-        self.admit(at, request).unwrap_or_else(|error| refused(&name, request, &error))
+        self.admit(at, request).unwrap_or_else(|error| {
+            // The goal that was meant, also when it was not named.
+            let meant = self.goal(at.goal_id.as_deref()).map(|g| g.policy.goal_id.to_string());
+            let name = meant.ok().or_else(|| at.goal_id.clone()).unwrap_or_default();
+            refused(&name, request, &error)
+        })
     }
 
     fn decide_now(&self, at: &Addressed, request: &ShouldRunRequest) -> (Decision, Value) {
@@ -370,6 +374,7 @@ fn admission_request(policy: &GoalPolicy, request: &ShouldRunRequest) -> Result<
             .collect(),
         independent_worktree: request.independent_worktree,
         execution_context: request.execution_context.clone(),
+        binding: false,
         details: request.include_detail.iter().copied().collect(),
     })
 }
@@ -394,16 +399,8 @@ fn refused(goal: &str, request: &ShouldRunRequest, error: &Error) -> Value {
 /// Whether an error is about records that cannot be trusted: rule 6 answers it.
 fn is_health(error: &Error) -> bool {
     matches!(error.row().class, ErrorClass::State | ErrorClass::Busy)
-        && !matches!(
-            error.code,
-            ErrorCode::RegistryInvalidJson
-                | ErrorCode::RegistryShape
-                | ErrorCode::RegistryDenied
-                | ErrorCode::RegistryIo
-                | ErrorCode::GoalDuplicated
-                | ErrorCode::RouteCycle
-                | ErrorCode::RouteMissing
-        )
+        && !error.code.is_of_registry()
+        && error.code != ErrorCode::GoalDuplicated
 }
 
 /// The fields that every answer of a write has.

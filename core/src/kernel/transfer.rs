@@ -1,14 +1,15 @@
 //! `export` and `import`: one goal as one JSON file that comes back byte-equal.
 
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::Kernel;
+use super::goal::Goal;
 use super::snapshot::MAX_STATE_FILE;
 use crate::error::{Error, ErrorCode, Result};
-use crate::file::{Durability, read_bounded, replace};
+use crate::file::{Durability, read_bounded, replace, sha256_hex};
 use crate::model::{GoalId, GoalUid};
 use crate::operation::Addressed;
 use crate::registry::{Lookup, Projection, begin_change, place};
@@ -68,10 +69,7 @@ impl Kernel {
                 .and_then(Value::as_str)
                 .is_some_and(|p| Path::new(p).is_absolute())
             {
-                map.insert(
-                    "state_file".into(),
-                    json!(format!(".loopx/goals/{}/ACTIVE_GOAL_STATE.md", goal.policy.goal_id)),
-                );
+                map.insert("state_file".into(), json!(usual_state_file(&goal.policy.goal_id)));
             }
         }
         let text = write_document(&uid, &entry, surface.as_deref(), &store)?;
@@ -103,6 +101,10 @@ impl Kernel {
         let policy = crate::registry::policy(&entry)?;
         let id: GoalId = policy.goal_id.clone();
         let uid = policy.goal_uid.clone().ok_or_else(|| invalid("goal.goal_uid"))?;
+        if document.get("goal_uid").and_then(Value::as_str) != Some(uid.as_str()) {
+            return Err(Error::new(ErrorCode::ExportInvalid, "goal_uid")
+                .message("the export is of one goal and its registry entry of another"));
+        }
         let home = self.options.route.registry_to_create_in(&self.route);
         let mut change = begin_change(&home, &self.holder("import"), self.options.deadline)?;
         let registry = change.registry();
@@ -118,6 +120,11 @@ impl Kernel {
         if let Some(map) = entry.as_object_mut() {
             let project = place::absolute(place::project_root(&home));
             map.insert("repo".into(), json!(project.display().to_string()));
+            let declared = map.get("state_file").and_then(Value::as_str);
+            // A file from elsewhere does not say where outside the project something is written.
+            if declared.is_some_and(|p| !inside(Path::new(p))) {
+                map.insert("state_file".into(), json!(usual_state_file(&id)));
+            }
         }
         change.registry_mut().add(&id, entry)?;
         // What would refuse the projection refuses the import, before anything is written.
@@ -144,9 +151,8 @@ impl Kernel {
             }
         }
         let path = goal.store_path(&uid);
-        if path.exists() {
-            std::fs::remove_file(&path).map_err(|e| Error::from_io(&e, "store", &path))?;
-        }
+        let draft = Draft::of(&goal, &uid, &bytes);
+        draft.begin(&path)?;
         let mut rows = 0_u64;
         SqliteStore::create(&path, &uid, self.sqlite(), &mut |tx: &mut dyn Transaction| {
             for (table, list) in tables {
@@ -168,6 +174,7 @@ impl Kernel {
             }
         }
         change.commit()?;
+        draft.end();
         let now = self.now();
         let projected = self.project_global(change.registry(), std::slice::from_ref(&id), now);
         let mut answer =
@@ -176,6 +183,58 @@ impl Kernel {
             map.insert("global_projection".into(), error.to_json());
         }
         Ok(answer)
+    }
+}
+
+/// Where a goal's state file lies when nothing else is declared.
+pub(super) fn usual_state_file(id: &GoalId) -> String {
+    format!(".loopx/goals/{id}/ACTIVE_GOAL_STATE.md")
+}
+
+/// Relative, and not above where it starts.
+fn inside(path: &Path) -> bool {
+    path.components().all(|c| matches!(c, Component::Normal(_) | Component::CurDir))
+}
+
+/// Marks a store that an import is making, so that an import which was killed can be run
+/// again, and no other file is ever taken for its remains.
+struct Draft {
+    marker: PathBuf,
+    content: String,
+}
+
+impl Draft {
+    fn of(goal: &Goal, uid: &GoalUid, export: &[u8]) -> Self {
+        let registry =
+            sha256_hex(place::absolute(goal.registry.path()).as_os_str().as_encoded_bytes());
+        let content = format!("{registry} {}\n", sha256_hex(export));
+        Self { marker: goal.folder(uid).join("import.draft"), content }
+    }
+
+    /// Errors: [`ErrorCode::GoalExists`] when a store lies there that is not this import's.
+    fn begin(&self, store: &Path) -> Result<()> {
+        if store.exists() {
+            let marker = read_bounded(&self.marker, 4096, "import.draft")?;
+            if marker.is_none_or(|m| m != self.content.as_bytes()) {
+                return Err(Error::new(ErrorCode::GoalExists, "store")
+                    .message(
+                        "the runtime root has a store of this goal already, of another registry",
+                    )
+                    .next("set LOOPX_RUNTIME_ROOT to another folder, then import again"));
+            }
+            std::fs::remove_file(store).map_err(|e| Error::from_io(&e, "store", store))?;
+        }
+        if let Some(folder) = self.marker.parent() {
+            std::fs::create_dir_all(folder)
+                .map_err(|e| Error::from_io(&e, "store folder", folder))?;
+        }
+        replace(&self.marker, self.content.as_bytes(), Durability::Synced)
+    }
+
+    /// Left behind when it fails: only the same import into the same registry would heed it,
+    /// and that one finds the goal there.
+    fn end(&self) {
+        let _ = std::fs::remove_file(&self.marker);
     }
 }
 

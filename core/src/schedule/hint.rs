@@ -97,14 +97,14 @@ const STOPPED: CadenceClass =
 const PAUSED: CadenceClass =
     CadenceClass { class: "quota_paused", reason_code: "quota_paused", ..TERMINAL };
 
-/// The class of a verdict.
-pub fn class_of(verdict: &Verdict) -> CadenceClass {
+/// The class of a verdict; `binding` when it is admitted with it.
+pub fn class_of(verdict: &Verdict, binding: bool) -> CadenceClass {
     match (verdict.mode, verdict.pause_cause) {
         (_, Some("goal_stopped")) => STOPPED,
         (_, Some(_)) => PAUSED,
         ("terminal_no_followup", _) => TERMINAL,
         ("agent_monitor_only", _) => MONITOR_ONLY,
-        _ if verdict.offer.is_some() => OFFER,
+        _ if verdict.offer.is_some() && !binding => OFFER,
         ("successor_replan_required", _) if verdict.run => SUCCESSOR,
         ("agent_scope_exhausted" | "agent_scope_wait" | "reassignment_required", _) => SCOPE,
         ("monitor_quiet_skip", _) => MONITOR,
@@ -228,7 +228,7 @@ pub struct LocalLadder {
 
 /// The hint for a verdict about a goal.
 pub fn hint_for(facts: &GoalFacts<'_>, verdict: &Verdict, with_detail: bool) -> SchedulerHint {
-    let class = class_of(verdict);
+    let class = class_of(verdict, facts.request.binding);
     let stop = class.ladder.is_empty();
     let ladder = bounded_ladder(class, next_event(facts, verdict), facts.now);
     let identity = json!([

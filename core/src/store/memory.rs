@@ -86,9 +86,6 @@ impl GoalRecords {
                     followed.insert(todo.todo_id.clone());
                 }
                 forget_for_closed(self, |id| followed.contains(id));
-                for feedback in &mut self.feedback {
-                    feedback.answered = true;
-                }
             }
             Change::PutFeedback(feedback) => upsert(&mut self.feedback, feedback, |f| f.id),
             Change::PutSpend(spend) => upsert(&mut self.spends, spend, |s| s.id),

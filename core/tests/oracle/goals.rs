@@ -607,6 +607,7 @@ impl From<&Genes> for Case {
             capabilities: names(g[51], &CAPABILITIES).into_iter().collect::<BTreeSet<_>>(),
             independent_worktree: g[52] > 128,
             execution_context: None,
+            binding: false,
             details: BTreeSet::new(),
         };
         Self { records, policy, request, now: noon(), askers }

@@ -871,7 +871,15 @@ impl Judge<'_> {
         }
         let first: Vec<(&Todo, Why)> =
             open.iter().filter_map(|t| Some((*t, *self.holds(t, x).first()?))).collect();
-        if first.iter().any(|(_, w)| [Why::Waits, Why::Gated, Why::OwnTurn].contains(w)) {
+        // A deferred todo whose condition holds waits for nothing: 14 offered it, 23 tells.
+        let came = |t: &Todo| {
+            t.status == TodoStatus::Deferred
+                && t.resume_when.as_ref().is_some_and(|c| self.condition_holds(c, x))
+        };
+        if first.iter().any(|(t, w)| match w {
+            Why::Waits => !came(t),
+            w => [Why::Gated, Why::OwnTurn].contains(w),
+        }) {
             return word(21, "agent_scope_wait", "agent_scope_wait");
         }
         // 22

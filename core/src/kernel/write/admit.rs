@@ -92,8 +92,10 @@ impl Kernel {
         asked: &AdmissionRequest,
         terms: &Terms,
     ) -> Result<(Effect, Value)> {
+        let asked = &AdmissionRequest { binding: true, ..asked.clone() };
         let agent = asked.agent.as_ref();
         let scene = stage.scene()?;
+        // A turn of the earlier tool may be bound already; it is decided anew here.
         turn::bound(&scene, turn_id, agent)?;
         let view = self.admission_view(stage, asked)?;
         let subject = Subject::Goal { policy: &stage.goal.policy, view: &view };

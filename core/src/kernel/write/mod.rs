@@ -15,6 +15,7 @@ use super::snapshot::Snapshot;
 use super::stores::Lent;
 use super::{Kernel, receipt, to_json};
 use crate::admission::ViewQuery;
+use crate::command::feedback::closed_by;
 use crate::command::{Effect, Scene};
 use crate::error::{Error, ErrorCode, Result};
 use crate::file::process::is_dead;
@@ -196,6 +197,9 @@ impl Kernel {
             let scene = stage.scene()?;
             let commit = scene.commit;
             let mut effect = run(&scene)?;
+            if effect.changes.contains(&Change::FollowDangling) {
+                effect.changes.extend(closed_by(&scene, actor.as_ref())?);
+            }
             if let (false, Some(agent), None) = (effect.changes.is_empty(), &actor, &call.turn) {
                 let followed = effect.changes.contains(&Change::FollowDangling);
                 effect.changes.extend(offers::note(&scene, agent, call.spends, followed)?);

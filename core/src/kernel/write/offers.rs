@@ -1,11 +1,12 @@
 //! The brake for doors that poll without a turn id (contract.md 2.5).
 
 use super::super::goal::Goal;
+use crate::admission::facts::feedback_cause;
 use crate::admission::offer::Offer;
 use crate::admission::{AdmissionRequest, Situation, Subject, View, ViewQuery, decide};
 use crate::command::Scene;
 use crate::error::Result;
-use crate::model::{AgentId, AttemptState, GoalPolicy, Instant, TodoId};
+use crate::model::{AgentId, AttemptState, Feedback, GoalPolicy, Instant, TodoId};
 use crate::store::{Change, Transaction};
 
 fn standing(policy: &GoalPolicy, view: &View, agent: &AgentId, now: Instant) -> Option<Offer> {
@@ -41,6 +42,14 @@ pub(super) fn note(
     {
         let resolved = offer.record(Some(agent), AttemptState::Resolved, scene.now, None);
         return Ok(cause.is_open().then_some(Change::PutAttempt(resolved)).into_iter().collect());
+    }
+    // Words that the agent stood under when it wrote what follows are answered by it.
+    let heard = view.feedback.iter().find(|f| followed && feedback_cause(f.id) == offer.cause);
+    if let Some(feedback) = heard {
+        return Ok(vec![
+            Change::PutAttempt(offer.record(Some(agent), AttemptState::Resolved, scene.now, None)),
+            Change::PutFeedback(Feedback { answered: true, ..feedback.clone() }),
+        ]);
     }
     let noted = offer.noted(&view, Some(agent)).is_some();
     let state = if noted && !spends { AttemptState::Attempted } else { AttemptState::Offered };

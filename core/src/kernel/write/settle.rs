@@ -9,7 +9,7 @@ use crate::admission::packet::answer;
 use crate::admission::{Situation, Subject};
 use crate::command::settle::{TurnSettleRequest, settle};
 use crate::command::turn::{ShouldRunRequest, Terms};
-use crate::error::Result;
+use crate::error::{Error, ErrorCode, Result};
 use crate::model::{AgentId, TurnId};
 use crate::operation::Addressed;
 
@@ -47,10 +47,17 @@ impl Kernel {
             editor: actor.as_ref(),
         };
         let answer = self.transact(&mut open, &once, |stage| {
-            if import::grew(stage.goal, stage.tx.legacy()?.as_ref())? {
+            // What was delivered is recorded; only a new admission waits for the earlier tool.
+            if next.is_some() && import::grew(stage.goal, stage.tx.legacy()?.as_ref())? {
                 return Err(import::still_written(stage.goal));
             }
             let scene = stage.scene()?;
+            if let Some(next) = &next
+                && scene.read.turn(next)?.is_some()
+            {
+                return Err(Error::new(ErrorCode::TurnConflict, next.as_str())
+                    .message(format!("turn {next} is bound already")));
+            }
             let commit = scene.commit;
             let effect = settle(&scene, request)?;
             let mut puts = puts_of(&effect.changes);

@@ -129,10 +129,6 @@ impl<'a> SqliteTransaction<'a> {
                 self.put_todo(&todo)?;
             }
         }
-        for mut feedback in self.db().open_feedback()? {
-            feedback.answered = true;
-            self.apply_one(&Change::PutFeedback(feedback))?;
-        }
         Ok(())
     }
 
