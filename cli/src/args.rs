@@ -8,6 +8,7 @@ use crate::commands::agent::{Agent, RegisterAgent};
 use crate::commands::goal::{Goal, GoalLifecycle};
 use crate::commands::quota::Quota;
 use crate::commands::refresh::RefreshState;
+use crate::commands::store::{Migrate, Store};
 use crate::commands::todo::Todo;
 use crate::commands::transfer::{Export, Import};
 
@@ -73,6 +74,11 @@ pub enum Command {
     Export(Export),
     /// Take an exported goal in
     Import(Import),
+    /// Check, back up, restore and prune stores
+    #[command(subcommand)]
+    Store(Store),
+    /// Show what an import of an earlier project would do, or import it
+    Migrate(Migrate),
     /// Register agents (form of the earlier tool; a preview without --execute)
     RegisterAgent(RegisterAgent),
     /// Stop or resume a goal (form of the earlier tool; a preview without --execute)

@@ -69,6 +69,20 @@ fn refusal(page: &mut Page, value: &Value) {
         page.line("about", str_of(value, "/about"));
     }
     page.line("next", str_of(value, "/next_command"));
+    for goal in value.get("goals").and_then(Value::as_array).into_iter().flatten() {
+        let problems = goal.get("problems").and_then(Value::as_array);
+        for problem in problems.into_iter().flatten() {
+            let what = format!(
+                "{}  {} ({}): {}",
+                str_of(goal, "/goal_id"),
+                str_of(problem, "/code"),
+                str_of(problem, "/about"),
+                str_of(problem, "/message")
+            );
+            page.line("problem", &what);
+            page.line("next", str_of(problem, "/next_command"));
+        }
+    }
 }
 
 fn decision(page: &mut Page, value: &Value) {

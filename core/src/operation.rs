@@ -52,6 +52,11 @@ operations! {
     AgentRegister "agent.register" Write "Adds agents to a goal's roster.";
     AgentList "agent.list" Read "Lists a goal's agents.";
     Export "export" Read "Writes a goal as one JSON file.";
+    StoreCheck "store.check" Read "Compares a store with itself and with what lies beside it.";
+    StoreBackup "store.backup" Read "Writes a consistent copy of a goal to a folder.";
+    StoreRestore "store.restore" Write "Puts a backup in the place of a store.";
+    StorePrune "store.prune" Write "Takes away history that no decision needs.";
+    Migrate "migrate" Write "Shows what an import would do, or imports.";
     Import "import" Write "Takes an exported goal in.";
 }
 

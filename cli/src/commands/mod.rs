@@ -4,6 +4,7 @@ pub mod agent;
 pub mod goal;
 pub mod quota;
 pub mod refresh;
+pub mod store;
 pub mod todo;
 pub mod transfer;
 
@@ -25,6 +26,8 @@ pub fn run(kernel: &Kernel, cli: &Cli) -> Result<Value> {
         Command::RefreshState(command) => refresh::run(kernel, command),
         Command::Export(command) => transfer::export(kernel, command),
         Command::Import(command) => transfer::import(kernel, command),
+        Command::Store(command) => store::run(kernel, command),
+        Command::Migrate(command) => store::migrate(kernel, command),
         Command::RegisterAgent(command) => agent::register_reference(kernel, command),
         Command::GoalLifecycle(command) => goal::lifecycle_reference(kernel, command),
     }

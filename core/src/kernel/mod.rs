@@ -4,6 +4,7 @@
 mod goal;
 mod import;
 mod lifecycle;
+mod maintenance;
 mod report;
 mod snapshot;
 mod stores;
@@ -34,6 +35,10 @@ use crate::registry::{Registry, Route, RouteInput};
 use crate::store::sqlite::SqliteOptions;
 
 pub use lifecycle::{AgentListRequest, AgentRegisterRequest, GoalCreateRequest, GoalStopRequest};
+pub use maintenance::{
+    MigrateRequest, Progress, Step, StoreBackupRequest, StoreCheckRequest, StorePruneRequest,
+    StoreRestoreRequest,
+};
 pub use transfer::{ExportRequest, ImportRequest};
 
 use self::goal::Goal;
@@ -125,6 +130,11 @@ impl Kernel {
             Op::AgentRegister => self.agent_register(&at, &body(request)?),
             Op::AgentList => self.agent_list(&at, &body(request)?),
             Op::Export => self.export(&at, &body(request)?),
+            Op::StoreCheck => self.store_check(&at, &body(request)?, &|_| {}),
+            Op::StoreBackup => self.store_backup(&at, &body(request)?, &|_| {}),
+            Op::StoreRestore => self.store_restore(&at, &body(request)?),
+            Op::StorePrune => self.store_prune(&at, &body(request)?, &|_| {}),
+            Op::Migrate => self.migrate(&at, &body(request)?, &|_| {}),
             Op::Import => self.import(&body(request)?),
         }
     }

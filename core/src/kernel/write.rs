@@ -35,7 +35,7 @@ pub(super) struct Call<'a> {
     given_effect: Option<EffectId>,
     agent: Option<&'a str>,
     turn: Option<TurnId>,
-    digest: String,
+    pub digest: String,
     spends: bool,
 }
 
@@ -73,7 +73,7 @@ impl<'a> Call<'a> {
     }
 
     /// The identity of the write: the caller's, the turn's, or one that nothing else has.
-    fn effect(&self) -> Result<EffectId> {
+    pub fn effect(&self) -> Result<EffectId> {
         Ok(match (&self.given_effect, &self.turn) {
             (Some(given), _) => given.clone(),
             // A turn spends once, whatever the body: another body is a conflict.
@@ -85,14 +85,14 @@ impl<'a> Call<'a> {
 }
 
 /// A goal whose store is open to write.
-struct Open<'k> {
-    goal: Goal,
-    uid: GoalUid,
-    store: Lent<'k>,
+pub(super) struct Open<'k> {
+    pub goal: Goal,
+    pub uid: GoalUid,
+    pub store: Lent<'k>,
 }
 
 impl Kernel {
-    fn open_to_write(&self, found: Goal) -> Result<Open<'_>> {
+    pub(super) fn open_to_write(&self, found: Goal) -> Result<Open<'_>> {
         let (goal, uid) = self.with_store(found)?;
         let store = self.stores.writer(&goal.store_path(&uid), &uid, self.sqlite())?;
         Ok(Open { goal, uid, store })
@@ -159,7 +159,7 @@ impl Kernel {
         Ok(answer)
     }
 
-    fn record(
+    pub(super) fn record(
         &self,
         call: &Call<'_>,
         effect_id: &EffectId,
@@ -245,6 +245,13 @@ impl Kernel {
             if done.body_digest != digest {
                 return Err(Error::new(ErrorCode::TurnConflict, turn_id.as_str())
                     .message(format!("turn {turn_id} was admitted for another agent")));
+            }
+            if crate::store::is_pruned(&done.receipt) {
+                return Err(Error::new(ErrorCode::ReceiptPruned, turn_id.as_str())
+                    .message(format!(
+                        "turn {turn_id} was admitted and is over; its receipt is no longer kept"
+                    ))
+                    .next("use a new turn id"));
             }
             return Ok(with_receipt(done.receipt, &turn_id, "replayed"));
         }
@@ -629,7 +636,7 @@ fn scene<'a>(read: &'a dyn Read, goal: &'a Goal, now: Instant) -> Result<Scene<'
     Ok(Scene { read, policy: &goal.policy, now, commit, row: commit.saturating_add(offset) })
 }
 
-fn replay(done: &CommitRecord, digest: &str, effect_id: &EffectId) -> Result<Value> {
+pub(super) fn replay(done: &CommitRecord, digest: &str, effect_id: &EffectId) -> Result<Value> {
     if done.body_digest != digest {
         let shown = effect_id.as_str().strip_prefix("caller|").unwrap_or("of this turn");
         return Err(Error::new(ErrorCode::EffectConflict, "effect_id").message(format!(
@@ -652,7 +659,7 @@ fn with_receipt(mut packet: Value, turn: &TurnId, status: &str) -> Value {
 }
 
 /// Finishes or drops a command that a crash left between registry and store.
-fn recover(goal: &Goal, tx: &mut dyn Transaction) -> Result<()> {
+pub(super) fn recover(goal: &Goal, tx: &mut dyn Transaction) -> Result<()> {
     if tx.journal()?.is_none() {
         return Ok(());
     }
