@@ -175,20 +175,31 @@ pub(super) fn project_changes(
     let closed = store.shown_closed(DONE_SHOWN)?;
     let mut known: HashMap<&TodoId, (i64, &Todo)> =
         template.todos().iter().map(|p| (&p.todo.todo_id, (p.todo.order, &p.todo))).collect();
+    let last = known.values().map(|(order, _)| *order).max().unwrap_or(0);
     let mut changed: Vec<Todo> = Vec::with_capacity(puts.len());
+    let mut new = 0_usize;
     for put in puts {
         let mut put = (*put).clone();
         // A todo that stands in the file keeps its place there.
         if let Some((order, _)) = known.remove(&put.todo_id) {
             put.order = order;
+        } else if let Some(earlier) = changed.iter().find(|c| c.todo_id == put.todo_id) {
+            put.order = earlier.order;
+        } else {
+            new += 1;
+            // Positions in the file and in the store are on scales of their own; only
+            // the end is the end on both.
+            if new > 1 || put.order != store.max_order()? {
+                return project(store, template, true, now);
+            }
+            put.order = last.saturating_add(crate::state_file::ORDER_STEP);
         }
         changed.retain(|c| c.todo_id != put.todo_id);
         changed.push(put);
     }
-    for id in &closed {
-        if !known.contains_key(id) && !changed.iter().any(|c| c.todo_id == *id) {
-            changed.extend(store.todo(id)?);
-        }
+    if closed.iter().any(|id| !known.contains_key(id) && !changed.iter().any(|c| c.todo_id == *id))
+    {
+        return project(store, template, !puts.is_empty(), now);
     }
     let is_shown = |t: &&Todo| t.is_open() || closed.contains(&t.todo_id);
     let shown: Vec<&Todo> =
