@@ -135,7 +135,8 @@ impl Kernel {
             }
             _ => Vec::new(),
         };
-        effect.changes.extend(noted);
+        // First, so that what the command settles takes its attempt with it.
+        effect.changes.splice(0..0, noted);
         if effect.changes.is_empty() && call.given_effect.is_none() && !surface.adopted {
             // Nothing to do, nothing to commit.
             return Ok(receipt(
