@@ -704,3 +704,91 @@ fn hand_edits_between_commands_lose_nothing_and_decide_nothing() {
         panic!("{error}");
     }
 }
+
+fn world() -> (tempfile::TempDir, World) {
+    let folder = tempfile::Builder::new().prefix("loopx-").tempdir_in(shared_memory()).unwrap();
+    let world = World::new(folder.path());
+    (folder, world)
+}
+
+fn added(world: &World, text: &str) {
+    world
+        .kernel
+        .call("todo.add", &json!({"role": "agent", "text": text, "agent_id": "agent-a"}))
+        .unwrap();
+}
+
+/// Positions in a file with many typed lines grow faster than the store's; a new todo
+/// was then drawn above the last lines.
+#[test]
+fn a_new_todo_is_drawn_at_the_end_whatever_was_typed_between() {
+    let (_folder, mut world) = world();
+    let text = world.text().unwrap();
+    let typed: String = (0..40).map(|n| format!("- [ ] typed {n}\n")).collect();
+    let at = text.find("- [ ] [P2] second").unwrap();
+    world.save(&format!("{}{typed}{}", &text[..at], &text[at..]));
+    for n in 0..3 {
+        added(&world, &format!("by command {n}"));
+        let text = world.text().unwrap();
+        let last = text.lines().rfind(|l| l.starts_with("- [")).unwrap().to_owned();
+        assert_eq!(last, format!("- [ ] by command {n}"));
+    }
+}
+
+/// The broken comment stays behind the block's own line; its id was read as the block's,
+/// and every later edit made one more copy.
+#[test]
+fn a_copied_block_with_a_broken_comment_becomes_one_todo() {
+    let (_folder, mut world) = world();
+    let text = world.text().unwrap();
+    let block = text.find("- [ ] [P2] second").unwrap();
+    let end = text[block..].find("-->").unwrap() + block + 4;
+    let copy = text[block..end].replace("-->", "note=\"open -->");
+    world.save(&format!("{}{copy}{}", &text[..end], &text[end..]));
+    for n in 0..4 {
+        let text = world.text().unwrap();
+        world.save(&text.replace("## Next Action", &format!("- [ ] typed {n}\n\n## Next Action")));
+        added(&world, &format!("by command {n}"));
+    }
+    let copies = world.list().values().filter(|t| t.text == "[P2] second").count();
+    assert_eq!(copies, 2);
+}
+
+/// An attempt was noted after the command that settled its cause, and stayed for ever.
+#[test]
+fn an_offer_that_a_command_answers_leaves_no_attempt_behind() {
+    let (_folder, world) = world();
+    let call = |op: &str, request: Value| world.kernel.call(op, &request).unwrap();
+    for (id, todo) in world.todos.iter().filter(|(_, t)| t.role == "user") {
+        assert_eq!(todo.class, "user_gate");
+        call("todo.complete", json!({"todo_id": id, "decision_outcome": "approve"}));
+    }
+    for id in world.todos.iter().filter(|(_, t)| t.role == "agent").map(|(id, _)| id) {
+        call("todo.complete", json!({"todo_id": id, "agent_id": "agent-a"}));
+    }
+    for agent in AGENTS {
+        call("refresh_state", json!({"agent_id": agent}));
+        call("turn.admit", json!({"agent_id": agent, "turn_instance_id": format!("t-{agent}")}));
+    }
+    added(&world, "[P1] what follows");
+    let check = call("store.check", json!({}));
+    assert_eq!(check["ok"], json!(true), "{check}");
+}
+
+/// A gate whose comment was unreadable took over the class of an agent todo's comment
+/// that was moved below it, and nobody waited for it any more.
+#[test]
+fn a_gate_stays_a_gate_when_its_broken_comment_is_replaced() {
+    let (_folder, mut world) = world();
+    let text = world.text().unwrap();
+    let typed = "- [ ] may I?\n  <!-- loopx:todo note=\"open -->\n";
+    world.save(&text.replace("\n## Agent Todo", &format!("{typed}\n## Agent Todo")));
+    added(&world, "one");
+    let text = world.text().unwrap();
+    assert_eq!(world.list().values().filter(|t| t.class == "user_gate").count(), 2);
+    let mended = text.replace("note=\"open", "task_class=advancement_task");
+    assert_ne!(mended, text);
+    world.save(&mended);
+    added(&world, "two");
+    assert_eq!(world.list().values().filter(|t| t.class == "user_gate").count(), 2);
+}

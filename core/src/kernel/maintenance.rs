@@ -824,7 +824,11 @@ fn check_surface(goal: &Goal, uid: &GoalUid, read: &dyn Read) -> Result<Vec<Find
         std::thread::sleep(SETTLE);
     }
     let mut findings: Vec<Finding> = found.into_iter().collect();
-    if let Err(error) = surface::look(goal, uid, read) {
+    let looked = surface::look(goal, uid, read).and_then(|surface| match surface {
+        surface::Surface::Edited { bytes, .. } => Document::parse(&bytes).map(drop),
+        _ => Ok(()),
+    });
+    if let Err(error) = looked {
         findings.push(super::snapshot::health_of(&error));
     }
     Ok(findings)

@@ -257,7 +257,8 @@ fn each<T: DeserializeOwned>(
             );
             continue;
         };
-        if let Some(about) = check(row, record).map_err(sql_error)? {
+        // A column of another type differs, too.
+        if let Some(about) = check(row, record).unwrap_or_else(|_| Some(format!("row {n}"))) {
             problems.add(
                 "columns_differ",
                 format!("{table} {about}"),
@@ -500,7 +501,8 @@ fn views(db: &Db<'_>, quota: QuotaPolicy, now: Instant, problems: &mut Problems)
     let records = db.records()?;
     for complete in [true, false] {
         let query = ViewQuery { now, quota, complete };
-        if db.view(&query)? != records.view(&query) {
+        // By index it may not even be readable.
+        if db.view(&query).ok() != Some(records.view(&query)) {
             let which = if complete { "complete view" } else { "representative view" };
             problems.add("view_differs", which, "what a decision sees differs from the records");
         }
