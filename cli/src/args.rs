@@ -14,6 +14,7 @@ use crate::commands::monitor::Monitor;
 use crate::commands::quota::Quota;
 use crate::commands::refresh::RefreshState;
 use crate::commands::report::{Diagnose, EvidenceLog, Explain, History, Status};
+use crate::commands::store::{Migrate, Store};
 use crate::commands::todo::Todo;
 use crate::commands::transfer::{Export, Import};
 use crate::commands::turn::Turn;
@@ -114,6 +115,11 @@ pub enum Command {
     Export(Export),
     /// Take an exported goal in
     Import(Import),
+    /// Check, back up, restore and prune stores
+    #[command(subcommand)]
+    Store(Store),
+    /// Show what an import of an earlier project would do, or import it
+    Migrate(Migrate),
     /// Register agents (form of the earlier tool; a preview without --execute)
     #[command(
         after_help = "Example:\n  loopx register-agent --goal-id demo --agent-id agent-c --execute"

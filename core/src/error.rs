@@ -129,7 +129,7 @@ errors! {
     RouteCycle, "route_cycle", State, 1, AfterChange, "a source registry leads back to itself", "point source_registry at the project's own registry";
     RouteMissing, "route_missing", State, 1, AfterChange, "the source registry of the goal is missing or does not hold it", "run the command inside the project, or name its registry with --registry";
     GlobalRegistryDenied, "global_registry_write_denied", State, 1, AfterChange, "the global registry may not be written", "grant write access to the folder, or name another with --runtime-root";
-    StoreUnreadable, "store_unreadable", State, 1, AfterChange, "the goal's store is missing or unreadable", "restore goal.db from a backup made by `loopx export`";
+    StoreUnreadable, "store_unreadable", State, 1, AfterChange, "the goal's store is missing or unreadable", "loopx store restore --goal-id <goal> --from <backup folder>";
     StoreNewer, "store_schema_newer", State, 1, AfterChange, "the store was written by a newer release", "upgrade loopx to the release that wrote it";
     StoreForeign, "store_foreign", State, 1, AfterChange, "the store belongs to another goal", "check the runtime root";
     NetworkFileSystem, "network_file_system", State, 1, AfterChange, "the store lies on a network file system, where locks do not hold between hosts", "put the runtime root on a local disk with --runtime-root";
@@ -175,6 +175,11 @@ errors! {
     WindowFull, "window_full", Refused, 1, Later, "the slots do not fit into what is left of the window", "loopx quota status --goal-id <goal>";
     QuotaPaused, "quota_paused", Refused, 1, AfterChange, "the goal's compute is zero", "raise quota.compute in the registry";
     ExportInvalid, "export_invalid", Usage, 1, Never, "the file is not an export of a goal", "name a file written by `loopx export`";
+    StoreProblems, "store_problems", State, 1, AfterChange, "a check of the store has found problems", "loopx export --goal-id <goal> --file <file>";
+    BackupExists, "backup_exists", Refused, 1, Never, "there is something where the backup would go", "name another folder with --dir";
+    BackupInvalid, "backup_invalid", State, 1, AfterChange, "the folder holds no complete backup of the goal", "name a folder that `loopx store backup` wrote";
+    RestoreLosesCommits, "restore_loses_commits", Refused, 1, AfterChange, "the store has commits that the backup lacks", "loopx store backup --goal-id <goal> --dir <folder>";
+    ReceiptPruned, "receipt_pruned", Refused, 1, Never, "this was done before, and its receipt is no longer kept", "use a new id for new work";
     TextRefused, "text_refused", Boundary, 1, Never, "the text holds something that may not be stored", "remove it and refer to it by name";
     TextTooLong, "text_too_long", Usage, 1, Never, "the text is longer than its field allows", "shorten it";
     Internal, "internal", Internal, 1, Later, "a defect of LoopX", "report it with the command and the version";

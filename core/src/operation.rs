@@ -87,6 +87,11 @@ operations! {
     Explain "explain" Read "Says why an agent may or may not run, and what would change it.";
     QuotaPlan "quota.plan" Read "Groups goals by urgency and names the next turn.";
     Export "export" Read "Writes a goal as one JSON file.";
+    StoreCheck "store.check" Read "Compares a store with itself and with what lies beside it.";
+    StoreBackup "store.backup" Read "Writes a consistent copy of a goal to a folder.";
+    StoreRestore "store.restore" Write "Puts a backup in the place of a store.";
+    StorePrune "store.prune" Write "Takes away history that no decision needs.";
+    Migrate "migrate" Write "Shows what an import would do, or imports.";
     Import "import" Write "Takes an exported goal in.";
 }
 

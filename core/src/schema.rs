@@ -23,7 +23,8 @@ use crate::command::void::VoidSlotRequest;
 use crate::kernel::{
     AcceptAddRequest, AcceptMeetRequest, AgentListRequest, AgentRegisterRequest,
     EvidenceLogRequest, ExplainRequest, ExportRequest, GoalCreateRequest, GoalStopRequest,
-    HistoryRequest, ImportRequest,
+    HistoryRequest, ImportRequest, MigrateRequest, StoreBackupRequest, StoreCheckRequest,
+    StorePruneRequest, StoreRestoreRequest,
 };
 use crate::operation::{Access, Operation};
 
@@ -83,6 +84,11 @@ const REQUESTS: &[(Operation, Make)] = &[
     (Operation::GoalAcceptMeet, of::<AcceptMeetRequest>),
     (Operation::GoalAcceptList, of::<Nothing>),
     (Operation::GoalStopAll, of::<GoalStopRequest>),
+    (Operation::StoreCheck, of::<StoreCheckRequest>),
+    (Operation::StoreBackup, of::<StoreBackupRequest>),
+    (Operation::StoreRestore, of::<StoreRestoreRequest>),
+    (Operation::StorePrune, of::<StorePruneRequest>),
+    (Operation::Migrate, of::<MigrateRequest>),
     (Operation::Status, of::<Nothing>),
     (Operation::History, of::<HistoryRequest>),
     (Operation::EvidenceLog, of::<EvidenceLogRequest>),

@@ -11,6 +11,7 @@ pub mod monitor;
 pub mod quota;
 pub mod refresh;
 pub mod report;
+pub mod store;
 pub mod todo;
 pub mod todo_verbs;
 pub mod transfer;
@@ -46,6 +47,8 @@ pub fn run(kernel: &Kernel, cli: &Cli) -> Result<Value> {
         Command::RefreshState(command) => refresh::run(kernel, command),
         Command::Export(command) => transfer::export(kernel, command),
         Command::Import(command) => transfer::import(kernel, command),
+        Command::Store(command) => store::run(kernel, command),
+        Command::Migrate(command) => store::migrate(kernel, command),
         Command::RegisterAgent(command) => agent::register_reference(kernel, command),
         Command::GoalLifecycle(command) => goal::lifecycle_reference(kernel, command),
         // They say what the tool itself is, and `main` has run them without a kernel.

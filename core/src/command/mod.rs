@@ -102,8 +102,12 @@ impl Scene<'_> {
 /// Derives a todo id nobody has had.
 pub fn mint(read: &dyn Read, commit: u64, ordinal: usize) -> Result<TodoId> {
     let uid = read.goal_uid()?;
+    // After a restore the commit numbers of the lost commits are used again, the ids that
+    // they minted are not.
+    let last = read.commits_before(None, 1)?;
+    let last = last.first().map_or("", |c| c.effect_id.as_str());
     for salt in 0..1_000_u32 {
-        let seed = format!("{uid}|{commit}|{ordinal}|{salt}");
+        let seed = format!("{uid}|{last}|{commit}|{ordinal}|{salt}");
         let id = TodoId::trusted(format!(
             "todo_{}",
             sha256_hex(seed.as_bytes()).get(..12).unwrap_or_default()

@@ -7,6 +7,21 @@ pub fn sha256_hex(bytes: &[u8]) -> String {
     hex(&Sha256::digest(bytes))
 }
 
+/// Length and sha256 (hex) of what `source` yields, read in pieces.
+pub fn sha256_of(source: &mut dyn std::io::Read) -> std::io::Result<(u64, String)> {
+    let mut hasher = Sha256::new();
+    let mut buffer = vec![0_u8; 64 * 1024];
+    let mut bytes = 0_u64;
+    loop {
+        let n = source.read(&mut buffer)?;
+        let Some(piece) = buffer.get(..n).filter(|p| !p.is_empty()) else {
+            return Ok((bytes, hex(&hasher.finalize())));
+        };
+        hasher.update(piece);
+        bytes = bytes.saturating_add(u64::try_from(n).unwrap_or(u64::MAX));
+    }
+}
+
 /// Lower-case hex digits of `bytes`.
 pub(crate) fn hex(bytes: &[u8]) -> String {
     let digit = |nibble: u8| char::from_digit(u32::from(nibble), 16).unwrap_or('0');

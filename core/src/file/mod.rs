@@ -9,7 +9,7 @@ pub mod process;
 pub mod read;
 pub mod replace;
 
-pub use digest::sha256_hex;
+pub use digest::{sha256_hex, sha256_of};
 pub use filesystem::refuse_network;
 pub use holder::{Holder, HolderNote, read_holder};
 pub use lock::{FileLock, LockMode, is_held};

@@ -223,6 +223,13 @@ fn create_unique(folder: &Path) -> io::Result<(File, PathBuf)> {
     Err(last)
 }
 
+/// Makes a file in `folder` and removes it again.
+pub(crate) fn try_folder(folder: &Path) -> io::Result<()> {
+    let (file, path) = create_unique(folder)?;
+    drop(file);
+    fs::remove_file(path)
+}
+
 fn folder_of(target: &Path) -> &Path {
     match target.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,

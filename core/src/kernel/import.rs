@@ -5,6 +5,7 @@ use std::path::Path;
 use serde_json::json;
 
 use super::goal::Goal;
+use super::maintenance::{Progress, Step};
 use super::snapshot::{MAX_STATE_FILE, health_of};
 use super::{Kernel, receipt};
 use crate::admission::view::GoalRecords;
@@ -177,6 +178,15 @@ pub(super) fn still_written(goal: &Goal) -> Error {
 impl Kernel {
     /// The goal with a store: as it is when it has one, else imported now.
     pub(super) fn with_store(&self, goal: Goal) -> Result<(Goal, GoalUid)> {
+        self.with_store_shown(goal, &|_| {})
+    }
+
+    /// [`Kernel::with_store`], which says how far an import has come.
+    pub(super) fn with_store_shown(
+        &self,
+        goal: Goal,
+        progress: Progress<'_>,
+    ) -> Result<(Goal, GoalUid)> {
         if let (Some(uid), true) = (goal.policy.goal_uid.clone(), goal.has_store) {
             return Ok((goal, uid));
         }
@@ -198,7 +208,7 @@ impl Kernel {
             Some(uid) => uid.clone(),
             None => new_uid()?,
         };
-        self.make_store(&goal, &uid, &project, now)?;
+        self.make_store(&goal, &uid, &project, now, progress)?;
         let entry = change
             .registry_mut()
             .entry_mut(index)
@@ -215,6 +225,7 @@ impl Kernel {
         uid: &GoalUid,
         project: &Project,
         now: Instant,
+        progress: Progress<'_>,
     ) -> Result<()> {
         let path = goal.store_path(uid);
         let answer = json!({
@@ -237,7 +248,13 @@ impl Kernel {
         };
         let projection = project.document.as_ref().map(Document::to_bytes);
         SqliteStore::create(&path, uid, self.sqlite(), &mut |tx: &mut dyn Transaction| {
-            tx.apply(&project.changes())?;
+            let changes = project.changes();
+            let mut done = 0;
+            for some in changes.chunks(1_000) {
+                tx.apply(some)?;
+                done += some.len();
+                progress(Step { what: "import", done, of: changes.len() });
+            }
             tx.apply(&[Change::SetLegacy(project.witness.clone())])?;
             if let Some(bytes) = &projection {
                 tx.note_projection(&sha256_hex(bytes))?;

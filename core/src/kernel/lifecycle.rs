@@ -89,6 +89,7 @@ impl Kernel {
                 .message("name the new goal with --goal-id")
         })?;
         let id = GoalId::parse(name)?;
+        refuse_look_alikes(&id)?;
         let objective = request
             .objective
             .as_deref()
@@ -131,14 +132,15 @@ impl Kernel {
         // What would refuse the projection refuses the goal, before anything is written.
         let global = self.options.route.global_registry();
         if let Ok(global) = &global {
-            Projection {
+            let projection = Projection {
                 source: change.registry(),
                 goals: Some(std::slice::from_ref(&id)),
                 global,
                 replace_state: false,
                 now,
-            }
-            .preview()?;
+            };
+            projection.preview()?;
+            projection.probe()?;
         }
         let goal = self.goal_in(change.registry().clone(), &id)?;
         let effect_id = match given {
@@ -396,6 +398,27 @@ impl Kernel {
             Ok(crate::command::Effect::new(changes, json!({"changed": true, "spends": spends})))
         })
     }
+}
+
+/// A new id is not to be taken for another: letters of scripts that look like Latin are
+/// not mixed with Latin ones, and there are no wide or styled letters. Ids that exist
+/// already are found whatever they look like.
+fn refuse_look_alikes(id: &GoalId) -> Result<()> {
+    use unicode_normalization::UnicodeNormalization as _;
+    let text = id.as_str();
+    let similar = |c: char| {
+        matches!(c, '\u{370}'..='\u{58f}' | '\u{13a0}'..='\u{13ff}' | '\u{1c80}'..='\u{1c8f}'
+            | '\u{1f00}'..='\u{1fff}' | '\u{2c80}'..='\u{2dff}' | '\u{a640}'..='\u{a69f}')
+    };
+    let latin = |c: char| c.is_ascii_alphabetic() || matches!(c, '\u{c0}'..='\u{24f}');
+    let styled = text.nfkc().collect::<String>() != text;
+    if styled || (text.chars().any(latin) && text.chars().any(similar)) {
+        let shown: String = text.chars().take(40).flat_map(char::escape_default).collect();
+        return Err(Error::new(ErrorCode::IdInvalid, "goal id").message(format!(
+            "goal id \"{shown}\" has letters that are easily taken for others; keep to one script"
+        )));
+    }
+    Ok(())
 }
 
 fn transition(done: &crate::registry::Transition) -> Result<Map<String, Value>> {

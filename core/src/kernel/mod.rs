@@ -5,6 +5,7 @@ mod goal;
 mod import;
 mod leases;
 mod lifecycle;
+mod maintenance;
 mod report;
 mod snapshot;
 mod stores;
@@ -37,6 +38,10 @@ use crate::registry::{Registry, Route, RouteInput};
 use crate::store::sqlite::SqliteOptions;
 
 pub use lifecycle::{AgentListRequest, AgentRegisterRequest, GoalCreateRequest, GoalStopRequest};
+pub use maintenance::{
+    MigrateRequest, Progress, Step, StoreBackupRequest, StoreCheckRequest, StorePruneRequest,
+    StoreRestoreRequest,
+};
 pub use report::{EvidenceLogRequest, ExplainRequest, HistoryRequest};
 pub use transfer::{ExportRequest, ImportRequest};
 pub use verbs::{AcceptAddRequest, AcceptMeetRequest};
@@ -165,6 +170,11 @@ impl Kernel {
             Op::Explain => self.explain(&at, &body(request)?),
             Op::QuotaPlan => self.quota_plan(&at),
             Op::Export => self.export(&at, &body(request)?),
+            Op::StoreCheck => self.store_check(&at, &body(request)?, &|_| {}),
+            Op::StoreBackup => self.store_backup(&at, &body(request)?, &|_| {}),
+            Op::StoreRestore => self.store_restore(&at, &body(request)?),
+            Op::StorePrune => self.store_prune(&at, &body(request)?, &|_| {}),
+            Op::Migrate => self.migrate(&at, &body(request)?, &|_| {}),
             Op::Import => self.import(&body(request)?),
         }
     }

@@ -131,14 +131,15 @@ impl Kernel {
         if let Ok(global) = self.options.route.global_registry() {
             let goals = Some(std::slice::from_ref(&id));
             let now = self.now();
-            Projection {
+            let projection = Projection {
                 source: change.registry(),
                 goals,
                 global: &global,
                 replace_state: false,
                 now,
-            }
-            .preview()?;
+            };
+            projection.preview()?;
+            projection.probe()?;
         }
         let goal = self.goal_in(change.registry().clone(), &id)?;
         let state_path = goal.state_path();

@@ -81,6 +81,37 @@ impl Projection<'_> {
         Ok(self.answer(&actions, global.goals().len(), None, witnesses))
     }
 
+    /// Whether [`Projection::run`] could write: tried out in the folder, of which nothing
+    /// is left. What is made together with a projection asks before it writes anything,
+    /// so that no goal is half connected.
+    pub fn probe(&self) -> Result<()> {
+        if self.onto_itself().is_some() {
+            return Ok(());
+        }
+        let target = file::resolve_target(self.global)?;
+        let folder = place::folder(&target);
+        let mut made: Vec<&Path> = Vec::new();
+        let tried = folder
+            .ancestors()
+            .take_while(|above| !above.as_os_str().is_empty() && !above.exists())
+            .collect::<Vec<_>>()
+            .into_iter()
+            .rev()
+            .try_for_each(|above| std::fs::create_dir(above).map(|()| made.push(above)))
+            .and_then(|()| file::replace::try_folder(folder));
+        for folder in made.iter().rev() {
+            // Another process may use it by now, and then it stays.
+            let _ = std::fs::remove_dir(folder);
+        }
+        tried.map_err(|error| {
+            let mut typed = Error::from_io(&error, GLOBAL_ROLE, folder);
+            if typed.code != ErrorCode::DiskFull {
+                typed.code = ErrorCode::GlobalRegistryDenied;
+            }
+            typed
+        })
+    }
+
     fn run_locked(&self, holder: &HolderNote, deadline: Duration) -> Result<Projected> {
         let mut change = begin_change_as(self.global, GLOBAL_ROLE, holder, deadline)?;
         let actions = self.apply(change.registry_mut())?;

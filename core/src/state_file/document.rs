@@ -320,6 +320,9 @@ impl Document {
                     let Some(Comment::Metadata(body)) = grammar::comment(self.content(i)) else {
                         continue;
                     };
+                    // A rendering writes its own line first and leaves one that it could
+                    // not read behind it; whose block it is, the first says.
+                    let first = stated.todo_id.take();
                     for token in grammar::tokens(body) {
                         let read = token.map_err(str::to_owned).and_then(|(key, value)| {
                             metadata::read(key, &value, &mut todo, &mut stated)
@@ -328,6 +331,7 @@ impl Document {
                             problems.push(problem);
                         }
                     }
+                    stated.todo_id = first.or(stated.todo_id);
                 }
                 LineKind::Free | LineKind::Heading | LineKind::Todo => {}
             }

@@ -5,7 +5,7 @@ use super::adopt::{Adoption, Edit, tick};
 use super::document::ParsedTodo;
 use super::grammar::{self, Checkbox};
 use super::{is_provisional, metadata};
-use crate::model::{Finding, Todo, TodoId, TodoStatus};
+use crate::model::{Finding, Role, TaskClass, Todo, TodoId, TodoStatus};
 
 type Pairs = Vec<(String, String)>;
 
@@ -121,6 +121,12 @@ fn mend(edited: &ParsedTodo, todo: &mut Todo) {
     metadata::keep_authority(&mut mended, todo);
     mended.todo_id = todo.todo_id.clone();
     mended.role = todo.role;
+    // What a person must do may be a decision; another class would make an open gate
+    // something that nobody waits for.
+    let of_person = matches!(mended.task_class, TaskClass::UserGate | TaskClass::UserAction);
+    if (todo.role == Role::User) != of_person {
+        mended.task_class = todo.task_class;
+    }
     mended.order = todo.order;
     mended.text = std::mem::take(&mut todo.text);
     mended.status = todo.status;

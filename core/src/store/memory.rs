@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
+use super::prune::{self, PruneLimits, Pruned};
 use super::{Change, Read, Store, TodoFilter, Transaction, WritersTurn};
 use crate::admission::view::{GoalRecords, View, ViewQuery};
 use crate::error::{Error, ErrorCode, Result};
@@ -529,6 +530,59 @@ impl Transaction for MemoryTransaction<'_> {
     fn set_journal(&mut self, row: Option<&JournalRow>) -> Result<()> {
         self.work.journal = row.cloned();
         Ok(())
+    }
+
+    fn prune(&mut self, limits: &PruneLimits) -> Result<Pruned> {
+        let mut gone = Pruned::default();
+        let Tables { records, evidence, commits, .. } = &mut self.work;
+        let size = |value: Value| value.to_string().len();
+        let attempted = prune::attempted(&records.attempts);
+        let effects: BTreeSet<&str> = commits.iter().map(|c| c.effect_id.as_str()).collect();
+        let mut turns = Vec::new();
+        for turn in records.turns.values() {
+            if prune::turn_goes(turn, limits, &attempted, |e| effects.contains(e.as_str())) {
+                gone.turns += 1;
+                gone.took(size(to_value(turn)?));
+                turns.push(turn.turn_id.to_string());
+            }
+        }
+        turns.iter().for_each(|id| drop(records.turns.remove(id)));
+        let kept = prune::kept_admissions(records.turns.values());
+        for spend in records.spends.iter().filter(|s| prune::spend_goes(s, limits)) {
+            gone.spends += 1;
+            gone.took(size(to_value(spend)?));
+        }
+        records.spends.retain(|s| !prune::spend_goes(s, limits));
+        let newest = prune::newest_deliveries(records.outcomes.iter());
+        for outcome in records.outcomes.iter().filter(|o| prune::outcome_goes(o, limits, &newest)) {
+            gone.outcomes += 1;
+            gone.took(size(to_value(outcome)?));
+        }
+        records.outcomes.retain(|o| !prune::outcome_goes(o, limits, &newest));
+        let closed = |id: &TodoId| records.todos.get(id).is_some_and(|t| !t.is_open());
+        for row in evidence.iter().filter(|e| prune::evidence_goes(e, limits, closed)) {
+            gone.evidence += 1;
+            gone.took(size(to_value(row)?));
+        }
+        evidence.retain(|e| !prune::evidence_goes(e, limits, closed));
+        for record in commits.iter_mut() {
+            if let Some(short) = prune::shortened(record, limits, &kept) {
+                let saved = size(to_value(record)?).saturating_sub(size(to_value(&short)?));
+                if saved > 0 {
+                    gone.receipts += 1;
+                    gone.took(saved);
+                    *record = short;
+                }
+            }
+        }
+        for todo in records.todos.values_mut() {
+            if let Some(left) = prune::tombstone(todo, limits) {
+                gone.todos += 1;
+                gone.took(size(to_value(todo)?).saturating_sub(size(to_value(&left)?)));
+                *todo = left;
+            }
+        }
+        Ok(gone)
     }
 
     fn load(&mut self, table: &str, row: &Value) -> Result<()> {

@@ -11,6 +11,7 @@
 //!    stall of a closed todo.
 
 pub mod memory;
+mod prune;
 pub mod sqlite;
 #[cfg(test)]
 mod suite;
@@ -27,6 +28,7 @@ use crate::model::{
 };
 
 pub use memory::MemoryStore;
+pub use prune::{PruneLimits, Pruned, is_pruned};
 pub use sqlite::SqliteStore;
 
 /// Version of the stored form. A store with a higher one is refused by name.
@@ -193,6 +195,8 @@ pub trait Transaction: Read {
     fn note_projection(&mut self, digest: &str) -> Result<()>;
     /// Writes or clears the journal row.
     fn set_journal(&mut self, row: Option<&JournalRow>) -> Result<()>;
+    /// Takes away history that no decision needs; see [`PruneLimits`].
+    fn prune(&mut self, limits: &PruneLimits) -> Result<Pruned>;
     /// Loads one dumped row (import).
     fn load(&mut self, table: &str, row: &Value) -> Result<()>;
     /// Adds a commit to the log; its number must be the next one and its effect new.

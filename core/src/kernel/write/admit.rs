@@ -168,6 +168,11 @@ fn replayed(done: CommitRecord, turn: &TurnId, agent: Option<&AgentId>) -> Resul
         return Err(Error::new(ErrorCode::TurnConflict, turn.as_str())
             .message(format!("turn {turn} was admitted for another agent")));
     }
+    if crate::store::is_pruned(&done.receipt) {
+        return Err(Error::new(ErrorCode::ReceiptPruned, turn.as_str())
+            .message(format!("turn {turn} was admitted and is over; its receipt is no longer kept"))
+            .next("use a new turn id"));
+    }
     Ok(with_receipt(done.receipt, turn, "replayed"))
 }
 

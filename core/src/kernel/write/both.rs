@@ -74,7 +74,7 @@ impl Kernel {
 }
 
 /// Finishes or drops a command that a crash left between registry and store.
-pub(super) fn recover(goal: &Goal, tx: &mut dyn Transaction) -> Result<()> {
+pub(in super::super) fn recover(goal: &Goal, tx: &mut dyn Transaction) -> Result<()> {
     if tx.journal()?.is_none() {
         return Ok(());
     }

@@ -25,6 +25,7 @@ use crate::operation::Addressed;
 use crate::store::{Change, Read, Store as _, Transaction};
 use crate::turn::lapse::lapse;
 
+pub(super) use self::both::recover;
 use self::land::SurfaceNow;
 
 /// A write that was asked for.
@@ -34,7 +35,7 @@ pub(super) struct Call<'a> {
     given_effect: Option<EffectId>,
     agent: Option<&'a str>,
     turn: Option<TurnId>,
-    digest: String,
+    pub digest: String,
     once_a_turn: bool,
     spends: bool,
 }
@@ -80,7 +81,7 @@ impl<'a> Call<'a> {
     }
 
     /// The identity of the write: the caller's, the turn's, or one that nothing else has.
-    fn effect(&self) -> Result<EffectId> {
+    pub fn effect(&self) -> Result<EffectId> {
         Ok(match (&self.given_effect, &self.turn) {
             (Some(given), _) => given.clone(),
             (None, Some(turn)) if self.once_a_turn => EffectId::of_turn(turn, self.verb, ""),
@@ -91,10 +92,10 @@ impl<'a> Call<'a> {
 }
 
 /// A goal whose store is open to write.
-struct Open<'k> {
-    goal: Goal,
-    uid: GoalUid,
-    store: Lent<'k>,
+pub(super) struct Open<'k> {
+    pub goal: Goal,
+    pub uid: GoalUid,
+    pub store: Lent<'k>,
 }
 
 /// What a command works on, inside its transaction.
@@ -129,7 +130,7 @@ struct Once<'c> {
 }
 
 impl Kernel {
-    fn open_to_write(&self, found: Goal) -> Result<Open<'_>> {
+    pub(super) fn open_to_write(&self, found: Goal) -> Result<Open<'_>> {
         let (goal, uid) = self.with_store(found)?;
         let store = self.stores.writer(&goal.store_path(&uid), &uid, self.sqlite())?;
         Ok(Open { goal, uid, store })
@@ -144,7 +145,7 @@ impl Kernel {
     ) -> Result<Value> {
         let Open { goal, uid, store } = open;
         let mut tx = store.store()?.begin(once.verb)?;
-        both::recover(goal, tx.as_mut())?;
+        recover(goal, tx.as_mut())?;
         if let Some(done) = tx.commit_of(once.effect_id)? {
             return (once.replay)(done);
         }
@@ -202,7 +203,9 @@ impl Kernel {
             }
             if let (false, Some(agent), None) = (effect.changes.is_empty(), &actor, &call.turn) {
                 let followed = effect.changes.contains(&Change::FollowDangling);
-                effect.changes.extend(offers::note(&scene, agent, call.spends, followed)?);
+                // First, so that what the command settles takes its attempt with it.
+                let noted = offers::note(&scene, agent, call.spends, followed)?;
+                effect.changes.splice(0..0, noted);
             }
             let goal_id = stage.goal.policy.goal_id.as_str();
             if effect.changes.is_empty() && call.given_effect.is_none() {
@@ -220,7 +223,7 @@ impl Kernel {
         })
     }
 
-    fn record(
+    pub(super) fn record(
         &self,
         call: &Call<'_>,
         effect_id: &EffectId,
@@ -321,7 +324,7 @@ fn scene<'a>(read: &'a dyn Read, goal: &'a Goal, now: Instant) -> Result<Scene<'
     Ok(Scene { read, policy: &goal.policy, now, commit, row: commit.saturating_add(offset) })
 }
 
-fn replay(done: &CommitRecord, digest: &str, effect_id: &EffectId) -> Result<Value> {
+pub(super) fn replay(done: &CommitRecord, digest: &str, effect_id: &EffectId) -> Result<Value> {
     if done.body_digest != digest {
         let shown = effect_id.as_str().strip_prefix("caller|").unwrap_or("of this turn");
         return Err(Error::new(ErrorCode::EffectConflict, "effect_id").message(format!(

@@ -5,6 +5,7 @@
 //! prints the comparison that decided it. Writers queue on an OS lock before
 //! `BEGIN IMMEDIATE`, so that many of them wait in turn instead of timing out.
 
+pub mod maintain;
 mod read;
 mod write;
 

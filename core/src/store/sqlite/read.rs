@@ -30,7 +30,7 @@ pub(super) struct Db<'c> {
     pub uid: &'c GoalUid,
 }
 
-fn parse<T: DeserializeOwned>(doc: &str) -> Result<T> {
+pub(super) fn parse<T: DeserializeOwned>(doc: &str) -> Result<T> {
     serde_json::from_str(doc).map_err(|e| {
         Error::new(ErrorCode::StoreUnreadable, "store")
             .message("a record of goal.db cannot be read")
@@ -57,7 +57,11 @@ pub(super) fn key_of(agent: Option<&AgentId>) -> &str {
 }
 
 impl Db<'_> {
-    fn docs<T: DeserializeOwned>(&self, sql: &str, params: impl Params) -> Result<Vec<T>> {
+    pub(super) fn docs<T: DeserializeOwned>(
+        &self,
+        sql: &str,
+        params: impl Params,
+    ) -> Result<Vec<T>> {
         let mut statement = self.conn.prepare_cached(sql).map_err(sql_error)?;
         let mut rows = statement.query(params).map_err(sql_error)?;
         let mut found = Vec::new();
@@ -85,7 +89,7 @@ impl Db<'_> {
     }
 
     /// Runs `read` on one snapshot.
-    fn snapshot<T>(&self, read: impl FnOnce() -> Result<T>) -> Result<T> {
+    pub(super) fn snapshot<T>(&self, read: impl FnOnce() -> Result<T>) -> Result<T> {
         if !self.conn.is_autocommit() {
             return read();
         }

@@ -13,7 +13,7 @@ use crate::model::{
     LegacyWitness, Outcome, Role, Todo, TodoId, Turn, TurnId, TurnState, Usage, UsageTotal,
 };
 use crate::store::memory::{change_of_row, commit_taken, forward_reads, from_value, to_value};
-use crate::store::{Change, Read, TodoFilter, Transaction, WritersTurn};
+use crate::store::{Change, PruneLimits, Pruned, Read, TodoFilter, Transaction, WritersTurn};
 
 /// A write in progress; dropped without commit it is rolled back.
 pub(super) struct SqliteTransaction<'a> {
@@ -303,6 +303,10 @@ impl Transaction for SqliteTransaction<'_> {
                 .map(drop),
             None => Ok(()),
         }
+    }
+
+    fn prune(&mut self, limits: &PruneLimits) -> Result<Pruned> {
+        super::maintain::prune(&self.db(), limits, true)
     }
 
     fn load(&mut self, table: &str, row: &Value) -> Result<()> {
