@@ -9,6 +9,7 @@
 #![warn(missing_docs)]
 
 pub mod admission;
+pub mod boundary;
 pub mod command;
 pub mod error;
 pub mod file;
