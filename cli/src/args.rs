@@ -74,10 +74,10 @@ pub enum Command {
     #[command(subcommand, after_help = "Example:\n  loopx todo list --goal-id demo")]
     Todo(Box<Todo>),
     /// See and decide what waits for a person
-    #[command(subcommand)]
+    #[command(subcommand, after_help = "Example:\n  loopx gate list --goal-id demo")]
     Gate(Gate),
     /// See what is watched, and when it is looked at next
-    #[command(subcommand)]
+    #[command(subcommand, after_help = "Example:\n  loopx monitor list --goal-id demo")]
     Monitor(Monitor),
     /// Say something about the work: an agent is to think again
     Feedback(Feedback),
@@ -85,13 +85,19 @@ pub enum Command {
     #[command(subcommand, after_help = "Example:\n  loopx quota status")]
     Quota(Quota),
     /// Admit, renew, release and settle turns
-    #[command(subcommand)]
+    #[command(
+        subcommand,
+        after_help = "Example:\n  loopx turn show --goal-id demo --turn-instance-id t-1"
+    )]
     Turn(Turn),
     /// Take, renew, hand over and give back leases
-    #[command(subcommand)]
+    #[command(
+        subcommand,
+        after_help = "Example:\n  loopx task-lease inspect --goal-id demo --todo-id todo_1a2b3c"
+    )]
     TaskLease(TaskLease),
     /// Show and set how work is handed over
-    #[command(subcommand)]
+    #[command(subcommand, after_help = "Example:\n  loopx handoff-mode show --goal-id demo")]
     HandoffMode(Handoff),
     /// Create, stop, resume and look at goals
     #[command(subcommand, after_help = "Example:\n  loopx goal list")]

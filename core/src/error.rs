@@ -148,7 +148,7 @@ errors! {
     AlreadyClaimed, "already_claimed", Refused, 1, AfterChange, "another agent has claimed the todo", "take another todo: loopx quota should-run --goal-id <goal> --agent-id <agent>";
     AgentExcluded, "owner_excluded_from_todo", Refused, 1, Never, "the agent is excluded from the todo", "take another todo: loopx quota should-run --goal-id <goal> --agent-id <agent>";
     LeasedByOther, "todo_lease_conflict", Refused, 1, Later, "another agent holds a live lease on the todo", "take another todo, or wait until the lease ends";
-    GateNeedsOutcome, "decision_outcome_required", Usage, 1, Never, "a gate is completed with an outcome", "add --decision-outcome approve|reject|cancel";
+    GateNeedsOutcome, "decision_outcome_required", Usage, 1, Never, "a gate is completed with an outcome", "add --decision-outcome approve, reject or cancel";
     OutcomeNotForGate, "decision_outcome_forbidden", Usage, 1, Never, "only a gate takes a decision outcome", "leave out --decision-outcome";
     GrantUnknown, "grant_not_found", Refused, 1, AfterChange, "no grant of that id is in the goal", "loopx gate grants --goal-id <goal>";
     SpendUnknown, "spend_not_found", Refused, 1, AfterChange, "no spend of that id or instant is in the goal", "loopx quota status --goal-id <goal>";

@@ -9,7 +9,12 @@
 //!
 //! - `demo` is the goal, `agent-a` and `agent-b` are its agents;
 //! - `todo_1a2b3c` is an open agent todo on which agent-a has delivered an unspent outcome;
-//! - `todo_4d5e6f` is an open gate, `todo_7a8b9c` a monitor;
+//! - `todo_4d5e6f` is an open gate that decides a scope, `todo_7a8b9c` a monitor,
+//!   `todo_0d9e8f` a done todo;
+//! - `t-1` is a turn of agent-a that goes on, and `k1` the key of its lease on
+//!   `todo_1a2b3c`; they are there for the examples that name what is to exist;
+//! - the grant 12 and the spend 12 stand for the last ones; the first acceptance entry is
+//!   unmet;
 //! - `demo.json` is an export of `demo`.
 //!
 //! Examples that make `demo` themselves run where it is not there yet.
@@ -131,7 +136,8 @@ fn prepare(example: &str) -> (Sandbox, Vec<(&'static str, String)>) {
         &[&["--role", "agent", "--text", "[P3] Watch the build"], &monitor[..]].concat(),
     );
     let gate = ["--task-class", "user_gate", "--text", "May we publish?"];
-    let named = ["--unblocks-todo-id", monitor.as_str()];
+    let scope = "production:goal:publish";
+    let named = ["--unblocks-todo-id", monitor.as_str(), "--decision-scope", scope];
     let gate = todo(&sandbox, &[&["--role", "user"], &gate[..], &named[..]].concat());
     call(&sandbox).json([
         "refresh-state",
@@ -154,7 +160,55 @@ fn prepare(example: &str) -> (Sandbox, Vec<(&'static str, String)>) {
             .unwrap();
         return (elsewhere, Vec::new());
     }
-    (sandbox, vec![("todo_1a2b3c", work), ("todo_4d5e6f", gate), ("todo_7a8b9c", monitor)])
+    let mut names = vec![("todo_1a2b3c", work), ("todo_4d5e6f", gate), ("todo_7a8b9c", monitor)];
+    names.extend(needed(&sandbox, example, &names[0].1));
+    (sandbox, names)
+}
+
+/// What only some examples need to be there.
+fn needed(sandbox: &Sandbox, example: &str, work: &str) -> Option<(&'static str, String)> {
+    let run = |line: &str| {
+        let args = words(line);
+        call(sandbox).json(args.iter().map(String::as_str).chain(["--goal-id", "demo"]))
+    };
+    let is = |command: &str| example.starts_with(&format!("loopx {command} "));
+    let leased = format!(
+        "task-lease acquire --todo-id {work} --owner agent-a --idempotency-key k1 --ttl-seconds 600"
+    );
+    match example {
+        _ if ["turn renew", "turn release", "turn settle", "turn show"].into_iter().any(is) => {
+            run("turn admit --agent-id agent-a --turn-instance-id t-1");
+        }
+        _ if ["task-lease renew", "task-lease transfer", "task-lease release"]
+            .into_iter()
+            .any(is) =>
+        {
+            run(&leased);
+        }
+        _ if is("goal accept meet") => {
+            run("goal accept add --text parses");
+        }
+        _ if is("todo archive") => {
+            let done = todo(sandbox, &["--role", "agent", "--text", "[P2] Read the paper"]);
+            run(&format!("todo complete --todo-id {done} --agent-id agent-a --no-follow-up"));
+            return Some(("todo_0d9e8f", done));
+        }
+        _ if is("gate withdraw") => {
+            let scope = "production:goal:release";
+            let gate = run(&format!("gate open --question Release? --decision-scope {scope}"));
+            let gate = gate["todo_id"].as_str().unwrap();
+            run(&format!("gate decide --todo-id {gate} --outcome approve"));
+            let grant = run("gate grants")["grants"][0]["grant_id"].as_u64().unwrap();
+            return Some(("--grant-id 12", format!("--grant-id {grant}")));
+        }
+        _ if is("quota void-slot") => {
+            let spend = format!("quota spend-slot --agent-id agent-a --todo-id {work} --execute");
+            let spend = run(&spend)["spend_id"].as_u64().unwrap();
+            return Some(("--spend-id 12", format!("--spend-id {spend}")));
+        }
+        _ => {}
+    }
+    None
 }
 
 #[test]

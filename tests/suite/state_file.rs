@@ -195,9 +195,7 @@ fn a_ticked_gate_stays_open_and_says_how_it_is_decided() {
     assert_eq!((&packet["rule"], &packet["should_run"]), (&json!("gate"), &json!(false)));
     let finding = &packet["findings"][0];
     assert_eq!(finding["code"], "gate_tick_ignored");
-    let next = format!(
-        "loopx todo complete --goal-id g --todo-id {gate} --decision-outcome approve|reject|cancel"
-    );
+    let next = format!("loopx gate decide --goal-id g --todo-id {gate} --outcome OUTCOME");
     assert_eq!(finding["next_command"], next.as_str());
     world.json(NEUTRAL);
     assert!(world.file().contains("- [ ] go on?\n"), "{}", world.file());

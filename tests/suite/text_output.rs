@@ -63,6 +63,20 @@ impl Story {
         output.json()["todo_id"].as_str().unwrap().to_owned()
     }
 
+    /// Runs a command as it is typed, with `--goal-id demo`, and writes it down.
+    fn say(&mut self, line: &str) {
+        let words = typed(line);
+        self.tell(&words.iter().map(String::as_str).collect::<Vec<_>>());
+    }
+
+    /// Runs a command as it is typed, and gives the id of the todo that it made.
+    fn quietly(&self, line: &str) -> String {
+        let words = typed(&format!("{line} --format json"));
+        let output = self.run(&words.iter().map(String::as_str).collect::<Vec<_>>());
+        assert_eq!(output.code, 0, "{line}\n{output}");
+        output.json()["todo_id"].as_str().unwrap_or_default().to_owned()
+    }
+
     /// The story with ids by their order.
     fn end(mut self) -> String {
         self.ids = found(&self.told, "todo_", 12);
@@ -76,6 +90,19 @@ impl Story {
         }
         self.told
     }
+}
+
+/// The words of a line, parted at spaces outside quotes.
+fn typed(line: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    for (at, part) in line.split('"').enumerate() {
+        match at % 2 {
+            0 => words.extend(part.split_whitespace().map(str::to_owned)),
+            _ => words.push(part.to_owned()),
+        }
+    }
+    words.extend(["--goal-id".to_owned(), "demo".to_owned()]);
+    words
 }
 
 /// Words of hexadecimal digits behind a prefix, in order of appearance.
@@ -264,38 +291,11 @@ fn a_goal_from_its_creation_to_its_end() {
         "--output-tokens",
         "300",
     ]);
-    s.tell(&[
-        "quota",
-        "spend-slot",
-        "--goal-id",
-        "demo",
-        "--agent-id",
-        "agent-a",
-        "--todo-id",
-        &parser,
-    ]);
-    s.tell(&[
-        "quota",
-        "spend-slot",
-        "--goal-id",
-        "demo",
-        "--agent-id",
-        "agent-a",
-        "--todo-id",
-        &parser,
-        "--execute",
-    ]);
-    s.tell(&[
-        "quota",
-        "spend-slot",
-        "--goal-id",
-        "demo",
-        "--agent-id",
-        "agent-a",
-        "--todo-id",
-        &parser,
-        "--execute",
-    ]);
+    let spend =
+        ["quota", "spend-slot", "--goal-id", "demo", "--agent-id", "agent-a", "--todo-id", &parser];
+    s.tell(&spend);
+    s.tell(&[&spend[..], &["--execute"]].concat());
+    s.tell(&[&spend[..], &["--execute"]].concat());
     s.tell(&[
         "todo",
         "complete",
@@ -371,6 +371,52 @@ fn a_goal_from_its_creation_to_its_end() {
             })
             .collect();
     insta::assert_snapshot!("a_goal", told.join("\n"));
+}
+
+/// What waits, what is watched, what is missing, and a turn from its admission on.
+#[test]
+fn gates_monitors_gaps_and_a_turn() {
+    let mut s = Story::new();
+    s.quietly("goal create --objective \"Ship the demo\" --agent-id agent-a,agent-b");
+    for line in ["gate list", "gate grants", "monitor list", "goal accept list"] {
+        s.say(line);
+    }
+    let work = s.quietly("todo add --role agent --text \"[P1] Write the parser\"");
+    let watch = "--task-class continuous_monitor --cadence 30m --target-key ci";
+    s.quietly(&format!("todo add --role agent --text \"[P3] Watch the build\" {watch}"));
+    s.quietly("goal accept add --text \"every file of the corpus is read\"");
+    s.quietly("goal accept add --text \"the manual is written\"");
+    s.quietly("goal accept meet --index 2");
+    let scope = "--decision-scope production:goal:release";
+    s.say(&format!("gate open --question \"[P0] Release 1.0?\" {scope}"));
+    let gate = s.quietly("gate open --question \"Which licence?\" --blocks-agent agent-b");
+    s.quietly("todo add --role user --task-class user_action --text \"Buy a domain\" --goal-bound");
+    s.now = "2026-11-30T00:27:33Z";
+    for line in ["gate list", "monitor list", "goal accept list", "todo suggest"] {
+        s.say(line);
+    }
+    s.tell(&["gate", "list"]);
+    s.say(&format!("gate decide --todo-id {gate} --outcome reject"));
+    let gate = s.quietly(&format!("gate open --question \"Release 1.1?\" {scope}"));
+    s.say(&format!("gate decide --todo-id {gate} --outcome approve --until 2026-12-01T00:00:00Z"));
+    let scope = "--decision-scope production:goal:rename";
+    let gate = s.quietly(&format!("gate open --question \"Rename it?\" {scope}"));
+    s.quietly(&format!("gate decide --todo-id {gate} --outcome approve --for-agent agent-a"));
+    s.say("gate grants");
+    let poll = "quota monitor-poll --agent-id agent-b --target-key ci --result-hash 9f2c";
+    s.say(poll);
+    s.say(&format!("{poll} --execute"));
+    s.say(&format!("feedback --text \"Keep comments\" --todo-id {work}"));
+    let turn = "--agent-id agent-a --turn-instance-id";
+    s.say(&format!("turn admit {turn} t-1"));
+    s.say("turn show --turn-instance-id t-1");
+    let next = "--next-agent-todo \"[P2] Fuzz the parser\" --admit-next t-2";
+    let settle = format!("turn settle {turn} t-1 --outcome completed --evidence merged");
+    s.say(&format!("{settle} {next}"));
+    s.say("turn show --turn-instance-id t-1");
+    s.say(&format!("turn settle {turn} t-2 --outcome no_change"));
+    s.say("todo suggest --agent-id agent-a --limit 1");
+    insta::assert_snapshot!("lists_and_turns", s.end());
 }
 
 #[test]

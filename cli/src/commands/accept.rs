@@ -13,7 +13,7 @@ use crate::args::{At, WriteAt};
 pub enum Accept {
     /// Add something that has to be so
     #[command(
-        after_help = "Example:\n  loopx goal accept add --goal-id demo --text \"The parser reads every file of the corpus\""
+        after_help = "Example:\n  loopx goal accept add --goal-id demo \\\n      --text \"The parser reads every file of the corpus\""
     )]
     Add(AcceptAdd),
     /// Say that it is so

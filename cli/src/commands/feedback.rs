@@ -12,7 +12,7 @@ use crate::args::WriteAt;
 /// `feedback`
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Example:\n  loopx feedback --goal-id demo --todo-id todo_1a2b3c --text \"The parser must keep comments\""
+    after_help = "Example:\n  loopx feedback --goal-id demo --todo-id todo_1a2b3c \\\n      --text \"The parser must keep comments\""
 )]
 pub struct Feedback {
     #[command(flatten)]

@@ -16,17 +16,17 @@ use crate::args::{At, WriteAt};
 pub enum Gate {
     /// List what waits for a person, oldest first, and what it blocks
     #[command(
-        after_help = "Examples:\n  loopx gate list\n  loopx gate list --goal-id demo\n\nWithout --goal-id it shows every goal of the registry."
+        after_help = "Example:\n  loopx gate list\n  loopx gate list --goal-id demo\n\nWithout --goal-id it shows every goal of the registry."
     )]
     List(GateList),
     /// Ask a person, and hold back what the gate names until the decision
     #[command(
-        after_help = "Example:\n  loopx gate open --goal-id demo --question \"Release 1.0 to everybody?\" --decision-scope production:goal:release"
+        after_help = "Example:\n  loopx gate open --goal-id demo \\\n      --question \"Release 1.0 to everybody?\" \\\n      --decision-scope production:goal:release"
     )]
     Open(GateOpen),
     /// Decide a gate
     #[command(
-        after_help = "Examples:\n  loopx gate decide --goal-id demo --todo-id todo_1a2b3c --outcome approve --once\n  loopx gate decide --goal-id demo --todo-id todo_1a2b3c --outcome reject --note \"after the audit\""
+        after_help = "Example:\n  loopx gate decide --goal-id demo --todo-id todo_4d5e6f \\\n      --outcome approve --once\n  loopx gate decide --goal-id demo --todo-id todo_4d5e6f \\\n      --outcome reject --note \"after the audit\""
     )]
     Decide(GateDecide),
     /// List the grants that hold

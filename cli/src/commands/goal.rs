@@ -14,12 +14,12 @@ use crate::args::{At, WriteAt};
 pub enum Goal {
     /// Create a goal in this project
     #[command(
-        after_help = "Example:\n  loopx goal create --goal-id demo --objective \"Ship it\" --agent-id agent-a"
+        after_help = "Example:\n  loopx goal create --goal-id demo --objective \"Ship it\" \\\n      --agent-id agent-a"
     )]
     Create(GoalCreate),
     /// Stop a goal, or all of them: nothing of it starts any more
     #[command(
-        after_help = "Examples:\n  loopx goal stop --goal-id demo --reason \"done for now\"\n  loopx goal stop --all --reason \"machine goes down\""
+        after_help = "Example:\n  loopx goal stop --goal-id demo --reason \"done for now\"\n  loopx goal stop --all --reason \"machine goes down\""
     )]
     Stop(GoalStop),
     /// Resume a stopped goal
@@ -35,7 +35,7 @@ pub enum Goal {
     #[command(after_help = "Example:\n  loopx goal adopt-legacy --goal-id demo")]
     AdoptLegacy(WriteAt),
     /// Say what has to be so before the goal is reached
-    #[command(subcommand)]
+    #[command(subcommand, after_help = "Example:\n  loopx goal accept list --goal-id demo")]
     Accept(Accept),
 }
 

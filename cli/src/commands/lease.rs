@@ -15,22 +15,22 @@ use crate::args::{At, WriteAt};
 pub enum TaskLease {
     /// Take a lease on a todo
     #[command(
-        after_help = "Example:\n  loopx task-lease acquire --goal-id demo --todo-id todo_1a2b3c --owner agent-a --idempotency-key k1"
+        after_help = "Example:\n  loopx task-lease acquire --goal-id demo --todo-id todo_1a2b3c \\\n      --owner agent-a --idempotency-key k1"
     )]
     Acquire(Lease),
     /// Extend a live lease
     #[command(
-        after_help = "Example:\n  loopx task-lease renew --goal-id demo --todo-id todo_1a2b3c --owner agent-a --idempotency-key k1 --expected-version 1"
+        after_help = "Example:\n  loopx task-lease renew --goal-id demo --todo-id todo_1a2b3c \\\n      --owner agent-a --idempotency-key k1 --expected-version 1"
     )]
     Renew(Lease),
     /// Hand a live lease to another agent
     #[command(
-        after_help = "Example:\n  loopx task-lease transfer --goal-id demo --todo-id todo_1a2b3c --owner agent-a --idempotency-key k1 --expected-version 1 --new-owner agent-b --new-idempotency-key k2"
+        after_help = "Example:\n  loopx task-lease transfer --goal-id demo --todo-id todo_1a2b3c \\\n      --owner agent-a --idempotency-key k1 --expected-version 1 \\\n      --new-owner agent-b --new-idempotency-key k2"
     )]
     Transfer(Transfer),
     /// Give a lease back
     #[command(
-        after_help = "Example:\n  loopx task-lease release --goal-id demo --todo-id todo_1a2b3c --owner agent-a --idempotency-key k1 --expected-version 1"
+        after_help = "Example:\n  loopx task-lease release --goal-id demo --todo-id todo_1a2b3c \\\n      --owner agent-a --idempotency-key k1 --expected-version 1"
     )]
     Release(Lease),
     /// Show a todo's lease

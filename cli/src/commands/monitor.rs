@@ -17,7 +17,7 @@ use crate::args::{At, WriteAt};
 pub enum Monitor {
     /// List a goal's monitors: which are due, when the next is, how long nothing changed
     #[command(
-        after_help = "Example:\n  loopx monitor list --goal-id demo\n\nA monitor is added with `loopx todo add --task-class continuous_monitor --cadence 30m`, and a look\nat it is recorded with `loopx quota monitor-poll`."
+        after_help = "Example:\n  loopx monitor list --goal-id demo\n\nA monitor is added with\n`loopx todo add --task-class continuous_monitor --cadence 30m`,\nand a look at it is recorded with `loopx quota monitor-poll`."
     )]
     List(At),
 }

@@ -36,12 +36,12 @@ pub enum Quota {
     SpendSlot(SpendSlot),
     /// Take back a spend that should not have been made (a preview without --execute)
     #[command(
-        after_help = "Example:\n  loopx quota void-slot --goal-id demo --spend-id 12 --reason-summary \"spent twice\" --execute"
+        after_help = "Example:\n  loopx quota void-slot --goal-id demo --spend-id 12 \\\n      --reason-summary \"spent twice\" --execute"
     )]
     VoidSlot(VoidSlot),
     /// Record a look at a monitor; never spends (a preview without --execute)
     #[command(
-        after_help = "Example:\n  loopx quota monitor-poll --goal-id demo --agent-id agent-a --todo-id todo_1a2b3c --result-hash 9f2c --execute"
+        after_help = "Example:\n  loopx quota monitor-poll --goal-id demo --agent-id agent-a \\\n      --todo-id todo_7a8b9c --result-hash 9f2c --execute"
     )]
     MonitorPoll(Box<MonitorPoll>),
 }

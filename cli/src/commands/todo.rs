@@ -54,11 +54,11 @@ pub enum Todo {
     Complete(Box<TodoComplete>),
     /// Close a todo in favour of another
     #[command(
-        after_help = "Example:\n  loopx todo supersede --goal-id demo --todo-id todo_1a2b3c --next-agent-todo \"Use the library's parser\" --reason \"it exists already\""
+        after_help = "Example:\n  loopx todo supersede --goal-id demo --agent-id agent-a \\\n      --todo-id todo_1a2b3c --next-agent-todo \"Use the library's parser\" \\\n      --reason \"it exists already\""
     )]
     Supersede(Box<TodoSupersede>),
     /// Take a done todo off the state file; the store keeps it
-    #[command(after_help = "Example:\n  loopx todo archive --goal-id demo --todo-id todo_1a2b3c")]
+    #[command(after_help = "Example:\n  loopx todo archive --goal-id demo --todo-id todo_0d9e8f")]
     Archive(TodoArchive),
     /// Take all but the last done todos off the state file (a preview without --execute)
     #[command(
@@ -67,7 +67,7 @@ pub enum Todo {
     ArchiveCompleted(TodoArchiveCompleted),
     /// Add what came to light while a todo was worked on
     #[command(
-        after_help = "Example:\n  loopx todo capture-followups --goal-id demo --todo-id todo_1a2b3c --evidence \"two parser tests are skipped\" --followup \"Unskip the parser tests\""
+        after_help = "Example:\n  loopx todo capture-followups --goal-id demo --agent-id agent-a \\\n      --todo-id todo_1a2b3c --evidence \"two parser tests are skipped\" \\\n      --followup \"Unskip the parser tests\""
     )]
     CaptureFollowups(CaptureFollowups),
     /// Show what an agent that plans should look at

@@ -19,22 +19,22 @@ use crate::args::{At, WriteAt};
 pub enum Turn {
     /// Decide, and bind this turn to the answer with its slot, claim and lease
     #[command(
-        after_help = "Example:\n  loopx turn admit --goal-id demo --agent-id agent-a --turn-instance-id t-1"
+        after_help = "Example:\n  loopx turn admit --goal-id demo --agent-id agent-a \\\n      --turn-instance-id t-1"
     )]
     Admit(Box<Admit>),
     /// Extend a live turn
     #[command(
-        after_help = "Example:\n  loopx turn renew --goal-id demo --agent-id agent-a --turn-instance-id t-1 --ttl-seconds 1800"
+        after_help = "Example:\n  loopx turn renew --goal-id demo --agent-id agent-a \\\n      --turn-instance-id t-1 --ttl-seconds 1800"
     )]
     Renew(Renew),
     /// End a turn without a settlement: what it holds is free
     #[command(
-        after_help = "Example:\n  loopx turn release --goal-id demo --agent-id agent-a --turn-instance-id t-1"
+        after_help = "Example:\n  loopx turn release --goal-id demo --agent-id agent-a \\\n      --turn-instance-id t-1"
     )]
     Release(One),
     /// Settle a turn: todo, evidence, spend and receipt in one commit, and the next decision
     #[command(
-        after_help = "Example:\n  loopx turn settle --goal-id demo --agent-id agent-a --turn-instance-id t-1 --outcome progress --evidence \"tests pass\""
+        after_help = "Example:\n  loopx turn settle --goal-id demo --agent-id agent-a \\\n      --turn-instance-id t-1 --outcome progress --evidence \"tests pass\""
     )]
     Settle(Box<Settle>),
     /// Show a turn

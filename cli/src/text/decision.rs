@@ -55,8 +55,14 @@ pub fn decision(page: &mut Page, value: &Value) {
     for command in commands.and_then(Value::as_array).into_iter().flatten() {
         page.command("next", shown(command));
     }
-    let order = word(value, "rule_order");
-    page.line("rule", format!("{order} {}", text(value, "rule")));
+    let rule = text(value, "rule");
+    page.line(
+        "rule",
+        match value.get("rule_order").and_then(Value::as_u64) {
+            Some(order) => format!("{order} {rule}"),
+            None => rule.to_owned(),
+        },
+    );
     if yes(value, "idempotent_replay") {
         page.line("repeat", "this turn was answered before; nothing was done again");
     }

@@ -92,3 +92,27 @@ pub fn agents(page: &mut Page, value: &Value) {
         .collect();
     page.table(&["agent", "work mode", "state"], rows);
 }
+
+pub fn acceptance(page: &mut Page, value: &Value) {
+    let goal = text(value, "goal_id");
+    let entries = items(value, "acceptance");
+    if entries.is_empty() {
+        page.head(Tone::Dim, "nothing has to be so", goal);
+        page.command("next", format!("loopx goal accept add --goal-id {goal} --text TEXT"));
+        return;
+    }
+    let met = entries.iter().filter(|e| yes(e, "met")).count();
+    page.head(Tone::Plain, goal, &format!("{met} of {} met", entries.len()));
+    let rows = entries
+        .iter()
+        .map(|e| {
+            let state = if yes(e, "met") { ("met", Tone::Good) } else { ("open", Tone::Wait) };
+            vec![
+                Cell::from(word(e, "index")),
+                Cell::toned(state.0, state.1),
+                Cell::from(text(e, "text")),
+            ]
+        })
+        .collect();
+    page.wrapped_table(&["n", "state", "text"], rows);
+}

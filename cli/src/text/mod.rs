@@ -5,18 +5,22 @@ mod decision;
 mod diagnose;
 mod explain;
 mod fields;
+mod gate;
 mod goal;
 mod history;
 mod manual;
+mod monitor;
 mod page;
 mod quota;
 mod receipt;
 mod refusal;
 mod status;
+mod suggest;
 #[cfg(test)]
 mod tests;
 mod time;
 mod todo;
+mod turn;
 mod value;
 
 use serde_json::Value;
@@ -56,6 +60,14 @@ const KINDS: &[Kind] = &[
     Kind { is: |v| has(v, "quota") && has(v, "objective"), show: goal::show },
     Kind { is: |v| has(v, "goals"), show: goal::list },
     Kind { is: |v| v.get("todos").is_some_and(Value::is_array), show: todo::list },
+    Kind { is: |v| has(v, "gates"), show: gate::list },
+    Kind { is: |v| has(v, "grants"), show: gate::grants },
+    Kind { is: |v| has(v, "monitors"), show: monitor::list },
+    Kind { is: |v| has(v, "consecutive_no_change"), show: monitor::polled },
+    Kind { is: |v| has(v, "acceptance"), show: goal::acceptance },
+    Kind { is: |v| has(v, "prompt") && has(v, "gaps"), show: suggest::suggest },
+    Kind { is: |v| yes(v, "settled"), show: turn::settled },
+    Kind { is: |v| has(v, "turn") && has(v, "lapsed"), show: turn::show },
     Kind { is: |v| has(v, "errors"), show: manual::errors },
     Kind { is: |v| has(v, "operations"), show: manual::operations },
     Kind { is: |v| has(v, "request"), show: manual::schema },

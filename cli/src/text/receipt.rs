@@ -2,12 +2,13 @@
 
 use serde_json::Value;
 
+use super::gate::lasts;
 use super::page::{Page, Tone};
 use super::time::relative;
 use super::value::{count, instant, items, number, shown, text, word, yes};
 
 /// What ends most receipts: the commit and how to go on.
-fn foot(page: &mut Page, value: &Value) {
+pub fn foot(page: &mut Page, value: &Value) {
     if let Some(commit) = value.get("commit") {
         let at = instant(value, "at")
             .map(|at| format!(", {}", relative(page.now(), at)))
@@ -64,6 +65,9 @@ pub fn completed(page: &mut Page, value: &Value) {
     for id in items(value, "resumed_todo_ids") {
         page.line("opened", shown(id));
     }
+    if let Some(grant) = value.get("grant").filter(|g| g.is_object()) {
+        page.line("granted", format!("{} {}", word(grant, "scope"), lasts(page, grant)));
+    }
     foot(page, value);
 }
 
@@ -84,6 +88,7 @@ pub fn added(page: &mut Page, value: &Value) {
             text(value, "status")
         ),
     );
+    page.line("blocks", text(value, "blocks"));
     if yes(value, "already_exists") {
         page.line("note", "an unfinished todo of that text was there already");
     }

@@ -166,9 +166,7 @@ fn decide_command(goal: &GoalId, gate: &Todo) -> String {
     match is_provisional(id) {
         // The next write gives a hand-written line its id.
         true => format!("loopx gate list --goal-id {goal}"),
-        false => format!(
-            "loopx gate decide --goal-id {goal} --todo-id {id} --outcome approve|reject|cancel"
-        ),
+        false => format!("loopx gate decide --goal-id {goal} --todo-id {id} --outcome OUTCOME"),
     }
 }
 

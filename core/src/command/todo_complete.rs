@@ -81,10 +81,12 @@ pub fn complete(scene: &Scene<'_>, request: &TodoCompleteRequest) -> Result<Effe
     let gate = todo.task_class == TaskClass::UserGate;
     match (gate, request.decision_outcome) {
         (true, None) => {
-            return Err(Error::new(ErrorCode::GateNeedsOutcome, todo.todo_id.as_str()).next(format!(
-                "loopx todo complete --goal-id {} --todo-id {} --decision-outcome approve|reject|cancel",
-                scene.policy.goal_id, todo.todo_id
-            )));
+            return Err(Error::new(ErrorCode::GateNeedsOutcome, todo.todo_id.as_str()).next(
+                format!(
+                    "loopx gate decide --goal-id {} --todo-id {} --outcome OUTCOME",
+                    scene.policy.goal_id, todo.todo_id
+                ),
+            ));
         }
         (false, Some(_)) => {
             return Err(Error::new(ErrorCode::OutcomeNotForGate, todo.todo_id.as_str()));

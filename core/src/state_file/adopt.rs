@@ -270,10 +270,7 @@ pub(super) fn tick(edit: &Edit<'_>, todo: &mut Todo, about: &str, out: &mut Adop
                 about,
                 "a gate is decided with an outcome, not with a tick",
             )
-            .next(format!(
-                "{} --decision-outcome approve|reject|cancel",
-                edits::command(edit, "complete", &todo.todo_id)
-            )),
+            .next(edits::decide(edit, &todo.todo_id)),
         );
         return;
     }

@@ -207,9 +207,7 @@ pub(super) fn ignored(edit: &Edit<'_>, id: &TodoId, about: &str, field: &str) ->
     let next = match field {
         "claimed_by" => command(edit, "claim", id) + " --claimed-by <agent>",
         "superseded_by" => command(edit, "supersede", id),
-        "decision_outcome" | "decision_scope_outcomes" => {
-            command(edit, "complete", id) + " --decision-outcome approve|reject|cancel"
-        }
+        "decision_outcome" | "decision_scope_outcomes" => decide(edit, id),
         "no_followup" => command(edit, "complete", id) + " --no-follow-up",
         "successor_todo_ids" => command(edit, "complete", id) + " --successor-todo-id <todo>",
         "completed_at"
@@ -228,6 +226,15 @@ pub(super) fn ignored(edit: &Edit<'_>, id: &TodoId, about: &str, field: &str) ->
 
 /// A todo command about `id`.
 pub(super) fn command(edit: &Edit<'_>, verb: &str, id: &TodoId) -> String {
+    of(edit, &format!("todo {verb}"), id)
+}
+
+/// How a person decides a gate; OUTCOME stands for the decision.
+pub(super) fn decide(edit: &Edit<'_>, id: &TodoId) -> String {
+    of(edit, "gate decide", id) + " --outcome OUTCOME"
+}
+
+fn of(edit: &Edit<'_>, words: &str, id: &TodoId) -> String {
     let id = if is_provisional(id) { "<todo>" } else { id.as_str() };
-    format!("loopx todo {verb} --goal-id {} --todo-id {id}", edit.goal_id)
+    format!("loopx {words} --goal-id {} --todo-id {id}", edit.goal_id)
 }

@@ -150,7 +150,7 @@ fn whole_goal(f: &GoalFacts<'_>, decision: &Decision, steps: &mut Vec<Step>) {
                 "a person decides the gate",
             )
             .by(format!(
-                "loopx todo complete --goal-id {goal} --todo-id {} --decision-outcome approve|reject|cancel",
+                "loopx gate decide --goal-id {goal} --todo-id {} --outcome OUTCOME",
                 gate.todo_id
             )),
         );

@@ -137,7 +137,7 @@ fn said(facts: &GoalFacts<'_>, todo: &Todo, hold: &Hold) -> Said {
                 "a person decides the gate",
             )
             .by(format!(
-                "loopx todo complete --goal-id {goal} --todo-id {gate} --decision-outcome approve|reject|cancel"
+                "loopx gate decide --goal-id {goal} --todo-id {gate} --outcome OUTCOME"
             ))
         }
         Hold::DecisionScope { scope } => Said::new(

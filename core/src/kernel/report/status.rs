@@ -213,7 +213,7 @@ fn gates_waiting(look: &Look<'_>) -> Vec<Value> {
                 "since": since,
                 "waited_minutes": since.map(|at| minutes_between(at, look.now)),
                 "next_command": format!(
-                    "loopx todo complete --goal-id {goal} --todo-id {} --decision-outcome approve|reject|cancel",
+                    "loopx gate decide --goal-id {goal} --todo-id {} --outcome OUTCOME",
                     gate.todo_id
                 ),
             })

@@ -205,9 +205,7 @@ fn a_gate_is_never_decided_by_a_tick() {
     refused(&adoption, "gate_tick_ignored");
     assert_eq!(
         adoption.findings[0].next_command.as_deref(),
-        Some(
-            "loopx todo complete --goal-id g --todo-id todo_gate --decision-outcome approve|reject|cancel"
-        )
+        Some("loopx gate decide --goal-id g --todo-id todo_gate --outcome OUTCOME")
     );
     let all = w.adopt("- [ ] [P0] decide\n  <!-- loopx:todo todo_id=todo_gate status=open task_class=user_gate", "- [x] [P0] decide\n  <!-- loopx:todo todo_id=todo_gate status=done task_class=user_action decision_outcome=approve");
     assert!(all.put.is_empty());
