@@ -9,7 +9,7 @@ use crate::admission::packet::answer;
 use crate::admission::{Situation, Subject};
 use crate::command::settle::{TurnSettleRequest, settle};
 use crate::command::turn::{ShouldRunRequest, Terms};
-use crate::error::Result;
+use crate::error::{Error, ErrorCode, Result};
 use crate::model::{AgentId, TurnId};
 use crate::operation::Addressed;
 
@@ -65,6 +65,10 @@ impl Kernel {
                     let mut asked = admission_request(&stage.goal.policy, &ask)?;
                     if asked.agent.is_none() {
                         asked.agent = crate::command::actor(&stage.goal.policy, None)?;
+                    }
+                    if stage.tx.turn(next)?.is_some() {
+                        return Err(Error::new(ErrorCode::TurnConflict, next.as_str())
+                            .message(format!("turn {next} was admitted already")));
                     }
                     let decided = self.decide_bound(stage, next, &asked, &Terms::default())?;
                     let said = decided.1.clone();
