@@ -108,7 +108,10 @@ fn row_44_spends_ten_seconds_around_a_boundary_are_counted_by_their_instants() {
             second % 60
         );
         goal.sandbox.at(&at).json(DELIVER.split(' '));
-        goal.sandbox.at(&at).json(SPEND.split(' '));
+        let receipt = goal.sandbox.at(&at).json(SPEND.split(' '));
+        // Row 37: the receipt says which window its figures are of.
+        assert_eq!(receipt["window"]["to"], at);
+        assert!(receipt["window"]["from"].is_string(), "{receipt}");
     }
     assert_eq!(spent(&goal.sandbox, "2026-11-29T00:01:00Z"), 4);
     assert_eq!(spent(&goal.sandbox, "2026-11-29T23:59:51Z"), 3);
@@ -172,7 +175,11 @@ fn rows_59_and_62_lock_files_that_are_removed_or_emptied_lose_no_write() {
                 locks(&sandbox.project(), &mut found);
                 for lock in found {
                     n += 1;
-                    let _ = if n % 2 == 0 { fs::write(lock, b"") } else { fs::remove_file(lock) };
+                    let _ = if n.is_multiple_of(2) {
+                        fs::write(lock, b"")
+                    } else {
+                        fs::remove_file(lock)
+                    };
                 }
                 thread::sleep(std::time::Duration::from_millis(1));
             }

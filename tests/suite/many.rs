@@ -52,7 +52,6 @@ fn sixty_four_processes_on_one_goal_all_get_their_turn() {
         let (goal, start) = (&goal, &start);
         let writers: Vec<_> = (0..PROCESSES)
             .map(|writer| {
-                // The sandbox is shared by reference; each call is a process of its own.
                 let calls: Vec<_> = (0..EACH)
                     .map(|n| {
                         let text = format!("writer {writer} {n}");

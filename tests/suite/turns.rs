@@ -421,7 +421,9 @@ fn an_unknown_replan_is_cleared_by_settling_that_exact_turn() {
         ("released", |goal| {
             goal.ok("turn release", &["--agent-id", A, "--turn-instance-id", "t-1"]);
         }),
-        ("expired", |goal| drop(goal.at("13:01"))),
+        ("expired", |goal| {
+            goal.at("13:01");
+        }),
     ];
     for (name, end) in ends {
         let goal = replan("t-1");
