@@ -300,7 +300,7 @@ impl Machine {
                     // Turn ids are taken in order: they are only names.
                     break;
                 };
-                if !matches!(bound.state, TurnState::Live | TurnState::Released) {
+                if bound.state == TurnState::Skipped {
                     continue;
                 }
                 for outcome in bounds.outcomes {
@@ -426,6 +426,11 @@ fn explore(bounds: Bounds) -> Explored {
             let came = after.take(&bounds, step);
             let told = || format!("{path:?} then {step:?}");
             if let Some((effect, came)) = came {
+                if matches!(came, Came::Landed { replayed: true, .. }) {
+                    assert!(after.store == before.store, "a repeat changed something: {}", told());
+                    explored.repeated += 1;
+                    continue;
+                }
                 let Came::Landed { answer, .. } = came else {
                     explored.refused += 1;
                     assert!(after.store == before.store, "a refusal changed something: {}", told());
@@ -435,22 +440,21 @@ fn explore(bounds: Bounds) -> Explored {
                 explored.runs += usize::from(answer["run"] == true);
                 explored.overruns += usize::from(answer["overrun"] == true);
                 explored.fenced += usize::from(answer["fenced"] == true);
-                // The process died after its commit and before its answer; it is repeated,
-                // now or after the next expiry and a stop: the same answer, no change.
+                // The process died after its commit and before its answer; it is repeated
+                // after the next expiry and a stop: the same answer, no change. (At once it is
+                // a step of the next state.)
                 if !matches!(step, Step::Acquire { .. } | Step::GiveBack { .. }) {
                     let mut later = after.clone();
                     (later.minute, later.stopped) = (later.minute + 61, true);
-                    for mut again in [after.clone(), later] {
-                        explored.repeated += 1;
-                        let stored = again.store.clone();
-                        match again.take(&bounds, step) {
-                            Some((_, Came::Landed { answer: second, replayed: true })) => {
-                                assert_eq!(second, answer, "{}", told());
-                            }
-                            _ => panic!("a repeat did not replay: {}", told()),
+                    explored.repeated += 1;
+                    let stored = later.store.clone();
+                    match later.take(&bounds, step) {
+                        Some((_, Came::Landed { answer: second, replayed: true })) => {
+                            assert_eq!(second, answer, "{}", told());
                         }
-                        assert!(again.store == stored, "a repeat changed something: {}", told());
+                        _ => panic!("a repeat did not replay: {}", told()),
                     }
+                    assert!(later.store == stored, "a repeat changed something: {}", told());
                 }
                 after.acknowledged.insert(effect.as_str().to_owned(), answer);
             }
@@ -532,8 +536,8 @@ fn two_agents_and_one_todo_deep() {
             todos: 1,
             turns: 2,
             ticks: 2,
-            slots: 2,
-            depth: 6,
+            slots: 1,
+            depth: 5,
             leases: false,
             apart: true,
             outcomes: &[SettleOutcome::Completed, SettleOutcome::Failed],
