@@ -82,7 +82,12 @@ fn key(field: &'static str, text: Option<&str>) -> Result<String> {
 }
 
 fn view(scene: &Scene<'_>) -> Result<View> {
-    let query = ViewQuery { now: scene.now, quota: scene.policy.quota, complete: false };
+    seen_alive(scene, false)
+}
+
+/// What is stored, without what dead holders held.
+fn seen_alive(scene: &Scene<'_>, complete: bool) -> Result<View> {
+    let query = ViewQuery { now: scene.now, quota: scene.policy.quota, complete };
     let mut view = scene.read.view(&query)?;
     view.bury(crate::file::process::is_dead, &scene.policy.quota);
     Ok(view)
@@ -318,8 +323,7 @@ pub fn set_handoff(scene: &Scene<'_>, request: &HandoffSetRequest) -> Result<Eff
     if before == request.mode {
         return Ok(Effect::new(Vec::new(), answer(false)));
     }
-    let query = ViewQuery { now: scene.now, quota: scene.policy.quota, complete: true };
-    let view = scene.read.view(&query)?;
+    let view = seen_alive(scene, true)?;
     let claimed: Vec<&str> = view
         .todos
         .iter()

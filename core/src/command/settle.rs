@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::monitor::record_look;
-use super::todo_complete::{TodoCompleteRequest, complete};
+use super::todo_complete::{TodoCompleteRequest, finish};
 use super::todo_fields::TodoFields;
 use super::turn::{require_bound, seen};
 use super::{EVIDENCE_LIMIT, Effect, Scene, TEXT_LIMIT, one_line};
@@ -167,14 +167,20 @@ impl Case<'_> {
         Ok(())
     }
 
-    /// Another agent has had the todo since this turn took it.
+    /// Another agent has had the todo since this turn took it, or has claimed it.
     fn is_fenced(&self) -> bool {
-        match (&self.lease, self.turn.epoch) {
-            (Some(lease), Some(epoch)) => {
-                lease.epoch != epoch && Some(&lease.owner) != self.turn.agent.as_ref()
+        let agent = self.turn.agent.as_ref();
+        let leased = match (&self.lease, self.turn.epoch) {
+            (Some(lease), Some(epoch)) => lease.epoch != epoch && Some(&lease.owner) != agent,
+            _ => {
+                let id = self.turn.todo_id.as_ref();
+                let live = self.view.leases.iter().find(|l| Some(&l.todo_id) == id);
+                live.is_some_and(|l| Some(&l.owner) != agent)
             }
-            _ => false,
-        }
+        };
+        let roster = &self.scene.policy.roster;
+        let claimant = self.todo.as_ref().and_then(|t| t.claimed_by.as_ref());
+        leased || claimant.is_some_and(|c| roster.contains(c) && Some(c) != agent)
     }
 
     fn settle(&self) -> Result<Effect> {
@@ -279,7 +285,9 @@ impl Case<'_> {
         };
         match request.outcome {
             SettleOutcome::Completed if todo.is_open() && !fenced => {
-                let effect = complete(
+                // What nobody else has had since is the turn's to complete, also late, when its
+                // lease has ended.
+                let effect = finish(
                     scene,
                     &TodoCompleteRequest {
                         todo_id: todo.todo_id.to_string(),

@@ -292,7 +292,8 @@ pub fn require_free(scene: &Scene<'_>, todo: &Todo, agent: Option<&AgentId>) -> 
     }
     let query =
         crate::admission::ViewQuery { now: scene.now, quota: scene.policy.quota, complete: false };
-    let view = scene.read.view(&query)?;
+    let mut view = scene.read.view(&query)?;
+    view.bury(crate::file::process::is_dead, &scene.policy.quota);
     if let Some(lease) =
         view.leases.iter().find(|l| l.todo_id == todo.todo_id && agent != Some(&l.owner))
     {

@@ -9,7 +9,8 @@ use super::{EVIDENCE_LIMIT, Effect, Scene, TEXT_LIMIT, one_line};
 use crate::admission::gates::{Reach, blocks_todo, reach};
 use crate::error::{Error, ErrorCode, Result};
 use crate::model::{
-    AgentId, Continuation, Evidence, Grant, GrantLife, Role, TaskClass, Todo, TodoId, TodoStatus,
+    AgentId, Continuation, Evidence, Grant, GrantLife, Lease, Role, TaskClass, Todo, TodoId,
+    TodoStatus,
 };
 use crate::store::{Change, TodoFilter};
 
@@ -75,8 +76,24 @@ pub struct TodoCompleteRequest {
     pub turn_instance_id: Option<String>,
 }
 
-/// Completes a todo. Completing a done one again changes nothing.
+/// Completes a todo, which ends its lease. Completing a done one again changes nothing.
 pub fn complete(scene: &Scene<'_>, request: &TodoCompleteRequest) -> Result<Effect> {
+    let todo = scene.todo(&request.todo_id)?;
+    if todo.is_open() && todo.role == Role::Agent {
+        let actor = scene.actor(request.agent_id.as_deref())?;
+        super::lease::require_lease(scene, &todo, actor.as_ref())?;
+    }
+    let mut effect = finish(scene, request)?;
+    let lease = scene.read.lease(&todo.todo_id)?.filter(|l| todo.is_open() && !l.released);
+    if let Some(lease) = lease {
+        let version = lease.version + 1;
+        effect.changes.push(Change::PutLease(Lease { released: true, version, ..lease }));
+    }
+    Ok(effect)
+}
+
+/// Completes a todo without looking at its lease.
+pub(super) fn finish(scene: &Scene<'_>, request: &TodoCompleteRequest) -> Result<Effect> {
     let todo = scene.todo(&request.todo_id)?;
     let gate = todo.task_class == TaskClass::UserGate;
     match (gate, request.decision_outcome) {
@@ -106,7 +123,6 @@ pub fn complete(scene: &Scene<'_>, request: &TodoCompleteRequest) -> Result<Effe
     };
     if todo.role == Role::Agent {
         require_free(scene, &todo, actor.as_ref())?;
-        super::lease::require_lease(scene, &todo, actor.as_ref())?;
     }
     let continuations = usize::from(request.no_follow_up)
         + usize::from(!request.successor_todo_ids.is_empty())

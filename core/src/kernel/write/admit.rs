@@ -145,6 +145,8 @@ impl Kernel {
         let complete = asked.wants(Detail::AgentTodos) || asked.wants(Detail::UserTodos);
         let query = ViewQuery { now: stage.now, quota: policy.quota, complete };
         let mut view = stage.tx.view(&query)?;
+        // Dead holders' turns were swept; a lease may have one of its own.
+        view.bury(process::is_dead, &policy.quota);
         view.health.extend(stage.surface.problem.iter().map(snapshot::health_of));
         view.findings.extend(stage.surface.findings.iter().cloned());
         if import::grew(stage.goal, stage.tx.legacy()?.as_ref())? {

@@ -73,6 +73,10 @@ impl Kernel {
                     if asked.agent.is_none() {
                         asked.agent = crate::command::actor(&stage.goal.policy, None)?;
                     }
+                    if stage.tx.turn(next)?.is_some() {
+                        return Err(Error::new(ErrorCode::TurnConflict, next.as_str())
+                            .message(format!("turn {next} was admitted already")));
+                    }
                     let decided = self.decide_bound(stage, next, &asked, &Terms::default())?;
                     let said = decided.1.clone();
                     bound = Some((next, asked.agent, decided));

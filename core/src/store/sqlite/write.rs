@@ -70,6 +70,14 @@ impl<'a> SqliteTransaction<'a> {
         }
     }
 
+    fn store_counters(&mut self) -> Result<()> {
+        if self.counted {
+            self.set_meta("counters", &text(&self.counters)?)?;
+            self.counted = false;
+        }
+        Ok(())
+    }
+
     fn put_todo(&mut self, todo: &Todo) -> Result<()> {
         if let Some(old) = self.db().todo(&todo.todo_id)? {
             count(&mut self.counters, &old, -1);
@@ -284,7 +292,9 @@ forward_reads!(SqliteTransaction<'_>, db());
 
 impl Transaction for SqliteTransaction<'_> {
     fn apply(&mut self, changes: &[Change]) -> Result<()> {
-        changes.iter().try_for_each(|change| self.apply_one(change))
+        changes.iter().try_for_each(|change| self.apply_one(change))?;
+        // A view inside this transaction counts what was just applied.
+        self.store_counters()
     }
 
     fn note_projection(&mut self, digest: &str) -> Result<()> {
@@ -331,9 +341,7 @@ impl Transaction for SqliteTransaction<'_> {
     }
 
     fn commit(mut self: Box<Self>) -> Result<WritersTurn> {
-        if self.counted {
-            self.set_meta("counters", &text(&self.counters)?)?;
-        }
+        self.store_counters()?;
         self.conn.execute_batch("COMMIT").map_err(sql_error)?;
         self.done = true;
         Ok(WritersTurn::held_by(self.turn.take()))
