@@ -14,6 +14,8 @@
 
 mod binary;
 pub mod earlier;
+#[cfg(unix)]
+pub mod faults;
 pub mod goal;
 mod layout;
 mod parallel;
