@@ -54,6 +54,12 @@ fn receipt(output: &Output) -> Result<String, String> {
     Ok(value.to_string())
 }
 
+/// The records of goal `g`: its export without the text that was projected.
+fn records(state: &State) -> Vec<&str> {
+    let (_, export) = state.parts.last().unwrap();
+    export.lines().filter(|line| !line.starts_with("\"state_file\"")).collect()
+}
+
 /// One fault: `Ok` with the code that was answered, or "ok" when the command went through.
 fn one(
     library: &Library,
@@ -82,11 +88,11 @@ fn one(
     check_whole(sandbox)?;
     let is = State::of(sandbox, NOW, false);
     // A refusal changed nothing, or the whole; what went through stands.
-    let (store, _) = (is.parts.last(), ());
-    if store != before.parts.last() && store != after.parts.last() && words[1] != "stop" {
+    let (store, stored) = (records(&is), records(after));
+    if store != records(before) && store != stored && words[1] != "stop" {
         return Err(format!("half a commit: {code}, {}", is.differs_from(after).unwrap()));
     }
-    if code == "ok" && store != after.parts.last() {
+    if code == "ok" && store != stored && !words.contains(&"h") {
         return Err(format!("acknowledged and not there: {failed}"));
     }
     let again = sandbox.at(NOW).run(words);
@@ -130,10 +136,11 @@ fn a_write_that_fails_is_told_and_leaves_nothing_half_done() {
             ] {
                 // One in five, each kind at other places; every call that is not a write.
                 let place = index + kind as usize + usize::from(sticky);
-                if call == "write" && place % 5 != 0 || place % 2 != 0 {
+                if call == "write" && place % 5 != 0 {
                     continue;
                 }
-                if kind == Kind::Short && call != "write" || kind == Kind::Denied && call == "write" {
+                if kind == Kind::Short && call != "write" || kind == Kind::Denied && call == "write"
+                {
                     continue;
                 }
                 points += 1;
