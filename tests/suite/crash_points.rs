@@ -208,7 +208,7 @@ impl Stand {
             return Err(format!("it was not killed: {killed}"));
         }
         // Every other time the next writer is the first to see what was left.
-        if at % 2 == 0 {
+        if at.is_multiple_of(2) {
             let asked = self
                 .sandbox
                 .at(NOW)
@@ -284,10 +284,10 @@ fn sweep(library: &Library, case: &Case) -> (usize, usize, Vec<String>) {
             && index + 4 < calls.len()
             && call == "write"
             && calls[index - 4..index + 4].iter().all(|c| c == "write");
-        if run_of_writes && calls.len() > 90 && index % 8 != 0 {
+        if run_of_writes && calls.len() > 90 && !index.is_multiple_of(8) {
             continue;
         }
-        let torn = (call == "write" && index % 3 == 0).then_some(Kind::Torn);
+        let torn = (call == "write" && index.is_multiple_of(3)).then_some(Kind::Torn);
         for kind in [Some(Kind::Kill), torn].into_iter().flatten() {
             points += 1;
             // Torn counts no answers, which come last.

@@ -136,7 +136,7 @@ fn a_write_that_fails_is_told_and_leaves_nothing_half_done() {
             ] {
                 // One in five, each kind at other places; every call that is not a write.
                 let place = index + kind as usize + usize::from(sticky);
-                if call == "write" && place % 5 != 0 {
+                if call == "write" && !place.is_multiple_of(5) {
                     continue;
                 }
                 if kind == Kind::Short && call != "write" || kind == Kind::Denied && call == "write"
