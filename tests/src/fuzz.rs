@@ -63,18 +63,22 @@ impl Target {
     }
 }
 
+/// What stands for the first todo in requests.
+const FIRST: &str = "todo_000000000001";
+
 /// Feeds inputs to one target, which keeps a project for those that need one.
 pub struct Harness {
     target: Target,
     sandbox: Sandbox,
     kernel: Option<Kernel>,
+    todo: String,
     calls: usize,
 }
 
 impl Harness {
     /// For one target.
     pub fn new(target: Target) -> Self {
-        Self { target, sandbox: Sandbox::in_memory(), kernel: None, calls: 0 }
+        Self { target, sandbox: Sandbox::in_memory(), kernel: None, todo: String::new(), calls: 0 }
     }
 
     fn kernel(&self) -> Kernel {
@@ -139,12 +143,16 @@ impl Harness {
                 json!({"goal_id": "g", "objective": "o", "agents": ["agent-a", "agent-b"]});
             kernel.call("goal.create", &create).expect("a goal");
             let add = json!({"goal_id": "g", "role": "agent", "text": "one"});
-            kernel.call("todo.add", &add).expect("a todo");
+            let added = kernel.call("todo.add", &add).expect("a todo");
+            let id = added.get("todo_id").and_then(Value::as_str);
+            self.todo = id.expect("it has an id").to_owned();
             self.kernel = Some(kernel);
         }
         let kernel = self.kernel.as_ref().expect("it was just made");
         for line in input.split(|byte| *byte == b'\n') {
-            let Ok(Value::Array(pair)) = serde_json::from_slice(line) else { continue };
+            // In an input the goal's first todo has a name of its own.
+            let line = String::from_utf8_lossy(line).replace(FIRST, &self.todo);
+            let Ok(Value::Array(pair)) = serde_json::from_str(&line) else { continue };
             let [Value::String(operation), request] = pair.as_slice() else { continue };
             self.calls += 1;
             if let Err(error) = kernel.call(operation, request) {
@@ -358,7 +366,7 @@ fn object(dice: &mut Dice, depth: usize) -> Map<String, Value> {
     (0..dice.below(7)).map(|_| ((*dice.of(FIELDS)).to_owned(), value(dice, depth))).collect()
 }
 
-fn made_up_requests(dice: &mut Dice, todo: &str) -> Vec<u8> {
+fn made_up_requests(dice: &mut Dice) -> Vec<u8> {
     let mut lines = Vec::new();
     for _ in 0..1 + dice.below(4) {
         let (_, operation, ..) = dice.of(Operation::TABLE);
@@ -366,7 +374,7 @@ fn made_up_requests(dice: &mut Dice, todo: &str) -> Vec<u8> {
         let usual = [
             ("goal_id", "g"),
             ("agent_id", "agent-a"),
-            ("todo_id", todo),
+            ("todo_id", FIRST),
             ("text", "t"),
             ("role", "agent"),
         ];
@@ -421,9 +429,7 @@ pub fn campaign(target: Target, time: Duration) -> (usize, Vec<PathBuf>) {
     let (mut inputs, mut found, mut said) = (0, Vec::new(), Vec::<String>::new());
     while begun.elapsed() < time && found.len() < 10 {
         let input = match target {
-            Target::Request if dice.below(8) > 0 => {
-                made_up_requests(&mut dice, "todo_000000000001")
-            }
+            Target::Request if dice.below(8) > 0 => made_up_requests(&mut dice),
             _ => mutated(&mut dice, &seeds),
         };
         inputs += 1;

@@ -585,3 +585,58 @@ fn spent_once(commits: &[Value], spends: &[Value], found: &mut Vec<String>) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn commit(n: u64, effect: &str, verb: &str, agent: &str, receipt: &Value) -> Value {
+        json!({"n": n, "effect_id": effect, "verb": verb, "agent": agent, "receipt": receipt})
+    }
+
+    #[test]
+    fn a_lost_a_changed_and_a_doubled_effect_are_found() {
+        let stored = json!({"todo_id": "t"});
+        let commits = [
+            commit(1, "caller|a", "todo.add", "x", &stored),
+            commit(3, "caller|a", "todo.add", "x", &stored),
+        ];
+        let told = |effect: &str, receipt: Value| Acknowledged { effect: effect.into(), receipt };
+        let all = [
+            told("caller|a", json!({"todo_id": "t", "idempotent_replay": true})),
+            told("caller|a", json!({"todo_id": "other"})),
+            told("caller|b", stored.clone()),
+        ];
+        let mut found = Vec::new();
+        acknowledged_is_there(&commits, &all, &mut found);
+        assert_eq!(found.len(), 4, "{found:?}");
+    }
+
+    #[test]
+    fn two_owners_and_a_turn_of_a_stopped_goal_are_found() {
+        let run = json!({"should_run": true, "selected_todo": {"todo_id": "t"}});
+        let commits = [
+            commit(1, "turn|t1|", "turn.admit", "x", &run),
+            commit(2, "turn|t2|", "turn.admit", "y", &run),
+            commit(3, "e", "goal.stop", "", &json!({})),
+            commit(4, "r", "turn.release", "y", &json!({"turn_instance_id": "t2"})),
+            commit(5, "turn|t3|", "turn.admit", "y", &run),
+        ];
+        let mut found = Vec::new();
+        one_owner(&commits, &mut found);
+        assert_eq!(found.len(), 2, "{found:?}");
+    }
+
+    #[test]
+    fn a_spend_too_many_and_an_outcome_spent_twice_are_found() {
+        let commits = [commit(1, "s", "quota.spend_slot", "x", &json!({"slots": 1}))];
+        let spends = [
+            json!({"id": 1, "slots": 1, "outcome_id": 7}),
+            json!({"id": 2, "slots": 1, "outcome_id": 7}),
+        ];
+        let mut found = Vec::new();
+        spent_once(&commits, &spends, &mut found);
+        assert_eq!(found.len(), 2, "{found:?}");
+    }
+}
