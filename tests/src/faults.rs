@@ -111,18 +111,20 @@ fn build() -> Result<PathBuf, String> {
     let text = fs::read(&source).map_err(|e| format!("{}: {e}", source.display()))?;
     let mut hasher = DefaultHasher::new();
     text.hash(&mut hasher);
-    let folder = tempfile::Builder::new().prefix("loopx-faultlib-").tempdir();
-    let folder = folder.map_err(|e| format!("no folder for the library: {e}"))?.keep();
-    let path = folder.join(format!("faults-{:x}.so", hasher.finish()));
+    let folder = tempfile::tempdir().map_err(|e| format!("no folder for the library: {e}"))?;
+    let draft = folder.path().join("faults.so");
+    // One file for all tests of this source, put in place whole.
+    let path = std::env::temp_dir().join(format!("loopx-faults-{:x}.so", hasher.finish()));
     let compiled = Command::new("gcc")
         .args(["-O1", "-shared", "-fPIC", "-o"])
-        .arg(&path)
+        .arg(&draft)
         .arg(&source)
         .output()
         .map_err(|e| format!("gcc does not start: {e}"))?;
     if !compiled.status.success() {
         return Err(format!("gcc: {}", String::from_utf8_lossy(&compiled.stderr)));
     }
+    fs::rename(&draft, &path).map_err(|e| format!("{}: {e}", path.display()))?;
     let mut probe = Command::new("true");
     probe.env("LD_PRELOAD", &path).env("LOOPX_FAULT_KIND", "kill");
     let probed = probe.output().map_err(|e| format!("true does not start: {e}"))?;
