@@ -43,10 +43,14 @@ fn find() -> PathBuf {
     })
 }
 
-/// This test is `<build folder>/<profile>/deps/<name>`.
+/// This test is `<build folder>/<profile>/deps/<name>`; a program lies above `deps`.
 fn build_folder() -> PathBuf {
     let test = env::current_exe().expect("a test knows its own path");
-    test.ancestors().nth(3).expect("a test lies in a build folder").to_path_buf()
+    let in_deps = test.parent().is_some_and(|folder| folder.ends_with("deps"));
+    test.ancestors()
+        .nth(if in_deps { 3 } else { 2 })
+        .expect("a test lies in a build folder")
+        .to_path_buf()
 }
 
 fn newest_in(target: &Path) -> Option<PathBuf> {

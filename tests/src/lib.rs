@@ -14,12 +14,18 @@
 
 mod binary;
 pub mod earlier;
+#[cfg(unix)]
+pub mod faults;
+#[cfg(unix)]
+pub mod fuzz;
 pub mod goal;
 mod layout;
 mod parallel;
 pub mod process;
 mod sandbox;
 pub mod strace;
+#[cfg(unix)]
+pub mod torture;
 pub mod tree;
 
 pub use binary::{binary, repository};

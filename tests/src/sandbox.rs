@@ -21,7 +21,19 @@ pub struct Sandbox {
 impl Sandbox {
     #[expect(clippy::new_without_default, reason = "it makes folders, which a default should not")]
     pub fn new() -> Self {
-        let folder = tempfile::Builder::new().prefix("loopx-").tempdir().expect("a folder");
+        Self::below(&env::temp_dir())
+    }
+
+    /// A sandbox in memory where the system has such a file system: for many short runs
+    /// that would wait for the disk most of the time.
+    pub fn in_memory() -> Self {
+        let memory = Path::new("/dev/shm");
+        if memory.is_dir() { Self::below(memory) } else { Self::new() }
+    }
+
+    fn below(parent: &Path) -> Self {
+        let folder = tempfile::Builder::new().prefix("loopx-").tempdir_in(parent);
+        let folder = folder.expect("a folder");
         // The real path, because the binary may print the real path.
         let base = folder.path().canonicalize().expect("the folder is there");
         for name in ["project/rt", "home", "tmp"] {

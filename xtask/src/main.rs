@@ -7,6 +7,7 @@ mod demo;
 mod failure;
 mod steps;
 mod tools;
+mod torture;
 mod workspace;
 
 use clap::{Parser, Subcommand};
@@ -42,6 +43,10 @@ enum Command {
     Deny,
     /// Measure the release binary: wall and CPU time, peak memory, output size
     Bench(bench::Arguments),
+    /// Kill, stop and disturb many processes on one goal, then check what they acknowledged
+    Torture(torture::Arguments),
+    /// Feed one parser, or the kernel's door, with made-up input: never a panic
+    Fuzz(torture::FuzzArguments),
 }
 
 fn main() -> ExitCode {
@@ -55,6 +60,8 @@ fn main() -> ExitCode {
         Command::Docs => steps::docs(&workspace),
         Command::Deny => steps::deny(&workspace),
         Command::Bench(options) => bench::run(&workspace, &options),
+        Command::Torture(options) => torture::run(&workspace, &options),
+        Command::Fuzz(options) => torture::fuzz(&workspace, &options),
     });
     match result {
         Ok(()) => ExitCode::SUCCESS,

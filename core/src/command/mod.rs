@@ -150,7 +150,9 @@ pub fn actor(policy: &GoalPolicy, given: Option<&str>) -> Result<Option<AgentId>
     }
 }
 
-/// Checks the length of a text and folds its white space into one line.
+/// Checks a text that is to be stored and folds its white space into one line.
+///
+/// Errors: too long, a control character, a secret or a local path.
 pub fn one_line(field: &'static str, text: &str, limit: usize) -> Result<String> {
     let folded = text.split_whitespace().collect::<Vec<_>>().join(" ");
     if folded.chars().count() > limit {
@@ -161,5 +163,7 @@ pub fn one_line(field: &'static str, text: &str, limit: usize) -> Result<String>
         return Err(Error::new(ErrorCode::TextRefused, field)
             .message(format!("{field} has a control character")));
     }
+    // Whatever is stored comes through here: secrets and local paths do not.
+    crate::boundary::require_safe(field, &folded)?;
     Ok(folded)
 }

@@ -102,7 +102,10 @@ impl Kernel {
         let path = self.options.route.registry_to_create_in(&self.route);
         let mut change = begin_change(&path, &self.holder("goal.create"), self.options.deadline)?;
         if !matches!(change.registry().find(&id), Lookup::Unknown) {
-            return self.created_already(change.registry().clone(), &id, given.as_ref(), &digest);
+            let registry = change.registry().clone();
+            let answer = self.created_already(registry, &id, given.as_ref(), &digest)?;
+            // A crash may have come before the global copy.
+            return Ok(self.with_global_copy(answer, change.registry(), &id, self.now()));
         }
         let now = self.now();
         let uid = new_uid()?;
@@ -151,7 +154,7 @@ impl Kernel {
         let existing = match &state_path {
             Some(path) => {
                 crate::file::read_bounded(path, super::snapshot::MAX_STATE_FILE, "state file")?
-                    .filter(|b| !b.is_empty())
+                    .filter(|b| !b.is_empty() && !is_untouched(b, &id, objective.as_deref()))
             }
             None => None,
         };
@@ -210,13 +213,7 @@ impl Kernel {
             replace(path, &bytes, Durability::Synced)?;
         }
         change.commit()?;
-        let mut answer = answer;
-        if let (Err(error), Some(map)) =
-            (self.project_global(change.registry(), &[id], now), answer.as_object_mut())
-        {
-            map.insert("global_projection".into(), error.to_json());
-        }
-        Ok(answer)
+        Ok(self.with_global_copy(answer, change.registry(), &id, now))
     }
 
     fn created_already(
@@ -419,6 +416,14 @@ fn refuse_look_alikes(id: &GoalId) -> Result<()> {
         )));
     }
     Ok(())
+}
+
+/// Whether a state file is the one that a crash of this very command left: nobody's text.
+fn is_untouched(bytes: &[u8], id: &GoalId, objective: Option<&str>) -> bool {
+    let made_at = String::from_utf8_lossy(bytes)
+        .lines()
+        .find_map(|line| line.strip_prefix("updated_at:").and_then(|at| Instant::parse(at.trim())));
+    made_at.is_some_and(|at| new_document(id, objective.unwrap_or_default(), at) == bytes)
 }
 
 fn transition(done: &crate::registry::Transition) -> Result<Map<String, Value>> {

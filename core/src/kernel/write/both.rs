@@ -7,7 +7,7 @@ use super::super::goal::Goal;
 use super::super::{Kernel, receipt};
 use super::{Call, replay};
 use crate::error::{Error, ErrorCode, Result};
-use crate::model::{AgentId, CommitRecord, Instant, JournalRow};
+use crate::model::{AgentId, CommitRecord, GoalId, Instant, JournalRow};
 use crate::registry::{Registry, begin_change, entry_digest};
 use crate::store::{Store as _, Transaction};
 
@@ -32,9 +32,15 @@ impl Kernel {
         let now = self.now();
         let mut store = self.stores.writer(&goal.store_path(&uid), &uid, self.sqlite())?;
         let mut tx = store.store()?.begin(call.verb)?;
-        recover_with(change.registry(), index, tx.as_mut())?;
+        let recovered = recover_with(change.registry(), index, tx.as_mut())?;
         if let Some(done) = tx.commit_of(&effect_id)? {
-            return replay(&done, &call.digest, &effect_id);
+            let answer = replay(&done, &call.digest, &effect_id)?;
+            if recovered {
+                // What is acknowledged here has to stand, whatever the registry says later.
+                drop(tx.commit()?);
+            }
+            // A crash may have come before the global copy.
+            return Ok(self.with_global_copy(answer, change.registry(), &id, now));
         }
         let entry = change
             .registry_mut()
@@ -63,28 +69,39 @@ impl Kernel {
         }
         tx.record(&record)?;
         drop(tx.commit()?);
-        let projected = self.project_global(change.registry(), std::slice::from_ref(&id), now);
-        let mut answer = answer;
+        Ok(self.with_global_copy(answer, change.registry(), &id, now))
+    }
+
+    /// Projects a goal to the global registry. The project's registry is the truth; when
+    /// the global copy stays behind, the answer says so.
+    pub(in super::super) fn with_global_copy(
+        &self,
+        mut answer: Value,
+        registry: &Registry,
+        id: &GoalId,
+        now: Instant,
+    ) -> Value {
+        let projected = self.project_global(registry, std::slice::from_ref(id), now);
         if let (Err(error), Some(map)) = (projected, answer.as_object_mut()) {
-            // The project's registry is the truth; the global copy is behind and says so.
             map.insert("global_projection".into(), error.to_json());
         }
-        Ok(answer)
+        answer
     }
 }
 
-/// Finishes or drops a command that a crash left between registry and store.
-pub(in super::super) fn recover(goal: &Goal, tx: &mut dyn Transaction) -> Result<()> {
+/// Finishes or drops a command that a crash left between registry and store; whether
+/// there was one.
+pub(in super::super) fn recover(goal: &Goal, tx: &mut dyn Transaction) -> Result<bool> {
     if tx.journal()?.is_none() {
-        return Ok(());
+        return Ok(false);
     }
     let current = Registry::read(goal.registry.path())?;
     let index = current.locate(&goal.policy.goal_id)?;
     recover_with(&current, index, tx)
 }
 
-fn recover_with(registry: &Registry, index: usize, tx: &mut dyn Transaction) -> Result<()> {
-    let Some(row) = tx.journal()? else { return Ok(()) };
+fn recover_with(registry: &Registry, index: usize, tx: &mut dyn Transaction) -> Result<bool> {
+    let Some(row) = tx.journal()? else { return Ok(false) };
     let replaced = registry.witness() == row.witness_after
         || (registry.witness() != row.witness_before
             && registry.entry(index).is_some_and(|entry| entry_digest(entry) == row.entry_after));
@@ -93,5 +110,5 @@ fn recover_with(registry: &Registry, index: usize, tx: &mut dyn Transaction) -> 
         let n = tx.last_commit()? + 1;
         tx.record(&CommitRecord { n, ..row.commit })?;
     }
-    Ok(())
+    Ok(true)
 }

@@ -153,8 +153,10 @@ impl Kernel {
         }
         changes.extend(edits.adoption.put.iter().cloned().map(|t| Change::PutTodo(Box::new(t))));
         tx.apply(&changes)?;
-        let ids: Vec<&TodoId> = edits.adoption.put.iter().map(|t| &t.todo_id).collect();
         let digest = sha256_hex(&bytes);
+        // It may still lie there after a crash: then it is behind, not edited once more.
+        tx.note_projection(&digest)?;
+        let ids: Vec<&TodoId> = edits.adoption.put.iter().map(|t| &t.todo_id).collect();
         let answer = json!({"adopted_todo_ids": ids, "findings": state.findings});
         tx.record(&CommitRecord {
             n: commit,
@@ -176,6 +178,37 @@ impl Kernel {
         }
         state.adopted = true;
         Ok(state)
+    }
+
+    /// A repeat finishes what a crash cut off after the commit: the end of a command on
+    /// registry and store, and the projection.
+    pub(super) fn catch_up(
+        &self,
+        goal: &Goal,
+        uid: &GoalUid,
+        mut tx: Box<dyn Transaction + '_>,
+        editor: Option<&AgentId>,
+        recovered: bool,
+        now: Instant,
+    ) -> Result<Option<Landed>> {
+        let left_over = self.adopt_left_over(goal, uid, tx.as_mut(), now)?;
+        let mut surface = self.adopt(goal, uid, tx.as_mut(), editor, left_over, now)?;
+        surface.adopted |= left_over;
+        if surface.clean {
+            let base =
+                read_bounded(&goal.base_path(uid), snapshot::MAX_STATE_FILE, "projection.base")?;
+            surface.must_write |= base.map(|b| sha256_hex(&b)) != tx.last_projection()?;
+        }
+        // A person's text of which nothing was taken in is left to the next command.
+        let behind = surface.must_write && surface.template.is_none();
+        if !recovered && !surface.adopted && !behind {
+            return Ok(None);
+        }
+        let landed = self.land(goal, uid, tx, surface, &[], now)?;
+        if left_over {
+            forget_displaced(goal, uid)?;
+        }
+        Ok(Some(landed))
     }
 
     /// Commits, and writes the projection while it is still this writer's turn.

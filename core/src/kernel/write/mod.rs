@@ -145,11 +145,20 @@ impl Kernel {
     ) -> Result<Value> {
         let Open { goal, uid, store } = open;
         let mut tx = store.store()?.begin(once.verb)?;
-        recover(goal, tx.as_mut())?;
-        if let Some(done) = tx.commit_of(once.effect_id)? {
-            return (once.replay)(done);
-        }
+        let recovered = recover(goal, tx.as_mut())?;
         let now = self.now();
+        if let Some(done) = tx.commit_of(once.effect_id)? {
+            let answer = (once.replay)(done)?;
+            let caught_up = self.catch_up(goal, uid, tx, once.editor, recovered, now);
+            match caught_up {
+                Ok(Some(first)) => self.land_displaced(open, first, now)?,
+                // What is acknowledged here has to stand.
+                Err(error) if recovered => return Err(error),
+                // The receipt stands whatever happens to the surface.
+                Ok(None) | Err(_) => {}
+            }
+            return Ok(answer);
+        }
         let left_over = self.adopt_left_over(goal, uid, tx.as_mut(), now)?;
         let mut surface = self.adopt(goal, uid, tx.as_mut(), once.editor, left_over, now)?;
         // What was taken in beside the file is not in its last projection.

@@ -183,7 +183,9 @@ impl SqliteStore {
         options: &SqliteOptions,
         fill: &mut dyn FnMut(&mut dyn Transaction) -> Result<()>,
     ) -> Result<()> {
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
+        // Made here, because SQLite would not say why it cannot be.
+        std::fs::File::create_new(draft).map_err(|e| Error::from_io(&e, "store", draft))?;
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE;
         let conn = connect(draft, flags, options)?;
         // The draft is nobody's until it is renamed: no journal and one sync at the end.
         conn.execute_batch(&format!(
