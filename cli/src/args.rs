@@ -122,7 +122,7 @@ pub enum Command {
     /// Take an exported goal in
     Import(Import),
     /// Check, back up, restore and prune stores
-    #[command(subcommand)]
+    #[command(subcommand, after_help = "Example:\n  loopx store check --goal-id demo")]
     Store(Store),
     /// Show what an import of an earlier project would do, or import it
     Migrate(Migrate),

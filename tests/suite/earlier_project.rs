@@ -672,7 +672,7 @@ fn a_goal_of_this_tool_comes_through_export_and_import_with_equal_bytes() {
         "--role",
         "agent",
         "--text",
-        "[P1] work \u{1f680} \u{202b}x",
+        "[P1] work \u{1f680} \u{5d0}x",
         "--action-kind",
         "docs",
         "--task-domain",

@@ -122,6 +122,9 @@ pub struct Settle {
     /// Why it is blocked
     #[arg(long)]
     pub reason: Option<String>,
+    /// For the next decision: the agent works in a worktree of its own
+    #[arg(long)]
+    pub independent_worktree: bool,
     /// Completed: nothing follows
     #[arg(long)]
     pub no_follow_up: bool,
@@ -230,7 +233,7 @@ fn settle(kernel: &Kernel, args: &Settle) -> Result<Value> {
         }),
         admit_next: args.admit_next.clone(),
         available_capabilities: args.available_capabilities.clone(),
-        independent_worktree: crate::worktree::here(),
+        independent_worktree: args.independent_worktree || crate::worktree::here(),
     };
     kernel.turn_settle(&write_at(&args.one.at), &request)
 }

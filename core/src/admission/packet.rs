@@ -132,9 +132,9 @@ pub struct QuotaPacket {
     /// Slots allowed.
     pub allowed_slots: u64,
     /// Slots spent.
-    pub spent_slots: u64,
+    pub spent_slots: Option<u64>,
     /// Slots reserved.
-    pub reserved_slots: u64,
+    pub reserved_slots: Option<u64>,
     /// Same as the packet's.
     pub state: &'static str,
 }
@@ -377,6 +377,8 @@ fn packet(facts: &GoalFacts<'_>, decision: &Decision, size: Size) -> Packet {
         .and_then(|id| facts.candidates.iter().find(|c| c.todo.todo_id == *id));
     let hint = hint_for(facts, verdict, facts.request.wants(Detail::Scheduler));
     let healthy = facts.health.is_empty();
+    // What cannot be read is not zero.
+    let known = !facts.view.unreadable;
     let notify_key = verdict.notify.then(|| {
         let token = hint.reset_policy.as_ref().map_or("", |r| r.reset_token.as_str());
         short_digest(&json!([verdict.user_items, verdict.reason_code, token]).to_string())
@@ -430,8 +432,8 @@ fn packet(facts: &GoalFacts<'_>, decision: &Decision, size: Size) -> Packet {
             window_hours: facts.policy.quota.window_hours,
             slot_minutes: facts.policy.quota.slot_minutes,
             allowed_slots: facts.policy.quota.allowed_slots,
-            spent_slots: facts.view.window.spent,
-            reserved_slots: facts.view.window.reserved,
+            spent_slots: known.then_some(facts.view.window.spent),
+            reserved_slots: known.then_some(facts.view.window.reserved),
             state: verdict.state,
         },
         agent_identity: AgentIdentity {

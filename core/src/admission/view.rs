@@ -53,6 +53,8 @@ pub struct ViewQuery {
 /// Everything a decision reads from a goal's store.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct View {
+    /// The records could not be read: nothing here is known, and no slot counts as free.
+    pub unreadable: bool,
     /// Identity of the goal; `None` while it is not imported.
     pub goal_uid: Option<GoalUid>,
     /// Number of the last commit; 0 before the first.
@@ -234,6 +236,7 @@ impl GoalRecords {
             turns.iter().filter_map(|t| Some((t.expires_at?, t.reserved))),
         );
         View {
+            unreadable: false,
             goal_uid: self.goal_uid.clone(),
             commit: self.commit,
             todos,

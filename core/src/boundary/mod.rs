@@ -73,7 +73,7 @@ pub fn scan_all(text: &str) -> Vec<Hit> {
 pub fn require_safe(field: &'static str, text: &str) -> Result<()> {
     let Some(hit) = scan(text) else { return Ok(()) };
     Err(Error::new(ErrorCode::TextRefused, field)
-        .message(format!("{field} was not stored: it holds a {}", hit.kind))
+        .message(format!("{field} was not stored: {} found in it", hit.kind))
         .next(hit.kind.advice()))
 }
 

@@ -201,6 +201,8 @@ fn unspent(
 
 /// The window of one goal as `quota status` shows it.
 pub fn status_row(policy: &GoalPolicy, view: &View, state: &str, rule: &str) -> Value {
+    // What cannot be read is not zero.
+    let known = !view.unreadable;
     json!({
         "goal_id": policy.goal_id,
         "state": state,
@@ -209,13 +211,13 @@ pub fn status_row(policy: &GoalPolicy, view: &View, state: &str, rule: &str) -> 
         "window_hours": policy.quota.window_hours,
         "slot_minutes": policy.quota.slot_minutes,
         "allowed_slots": policy.quota.allowed_slots,
-        "spent_slots": view.window.spent,
-        "reserved_slots": view.window.reserved,
-        "left_slots": view.window.left(&policy.quota),
-        "overrun_slots": view.window.spent.saturating_sub(policy.quota.allowed_slots),
+        "spent_slots": known.then_some(view.window.spent),
+        "reserved_slots": known.then_some(view.window.reserved),
+        "left_slots": known.then(|| view.window.left(&policy.quota)),
+        "overrun_slots": known.then(|| view.window.spent.saturating_sub(policy.quota.allowed_slots)),
         "next_eligible_at": view.window.next_free_at,
-        "open_agent_todos": view.counters.agent_open,
-        "open_user_todos": view.counters.user_open,
+        "open_agent_todos": known.then_some(view.counters.agent_open),
+        "open_user_todos": known.then_some(view.counters.user_open),
         "agents": policy.roster,
     })
 }

@@ -70,7 +70,7 @@ pub fn suggest(
     let who = agent.as_ref().map(|a| format!(" --agent-id {a}")).unwrap_or_default();
     let goal = &policy.goal_id;
     let objective = match policy.objective.as_deref() {
-        Some(text) => format!(" Its objective: {}", cut(text)),
+        Some(text) => format!(" Its objective: {}.", cut(text)),
         None => String::new(),
     };
     Ok(json!({

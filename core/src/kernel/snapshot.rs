@@ -29,7 +29,7 @@ pub(super) fn health_of(error: &Error) -> Finding {
 /// A view of a goal whose records cannot be read: it decides by rule 6, unless an
 /// earlier rule needs no records.
 pub(super) fn unhealthy(error: &Error) -> View {
-    View { health: vec![health_of(error)], ..View::default() }
+    View { unreadable: true, health: vec![health_of(error)], ..View::default() }
 }
 
 impl<'k> Snapshot<'k> {

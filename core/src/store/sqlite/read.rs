@@ -266,6 +266,7 @@ impl Db<'_> {
             self.docs("SELECT doc FROM grants WHERE used = 0 ORDER BY id", [])?;
         grants.retain(|g| g.is_live(query.now));
         Ok(View {
+            unreadable: false,
             goal_uid: Some(self.uid.clone()),
             commit: self.last_commit()?,
             todos,
