@@ -1,109 +1,14 @@
 //! The ordered rules of admission (contract.md 2.3) as one table: the first row whose
 //! test matches decides, and the packet names it.
 
+mod verdict;
+
 use super::facts::{Candidate, Facts, GoalFacts};
 use super::holds::Hold;
-use super::offer::Offer;
 use crate::error::{ErrorClass, ErrorCode};
-use crate::model::{AttemptState, Todo, TodoId, WorkMode};
+use crate::model::{AttemptState, Todo, WorkMode};
 
-/// What a matching rule says.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Verdict {
-    /// The reference's `decision`.
-    pub decision: &'static str,
-    /// The reference's `effective_action`; empty where nothing was decided.
-    pub effective_action: &'static str,
-    /// The reference's `state`.
-    pub state: &'static str,
-    /// The reference's `interaction_contract.mode`.
-    pub mode: &'static str,
-    /// The agent may run, and then must attempt.
-    pub run: bool,
-    /// It may deliver work, not only mend.
-    pub delivery: bool,
-    /// A person is to be told.
-    pub notify: bool,
-    /// Machine word that tells verdicts of one rule apart.
-    pub reason_code: Option<&'static str>,
-    /// One sentence.
-    pub reason: String,
-    /// The todo to work on.
-    pub selected: Option<TodoId>,
-    /// `goal_stopped` or `compute_quota_zero`.
-    pub pause_cause: Option<&'static str>,
-    /// The offer that this run is, when it is one.
-    pub offer: Option<Offer>,
-    /// What a person is asked to do: gates, then actions.
-    pub user_items: Vec<TodoId>,
-}
-
-impl Verdict {
-    /// `decision / effective_action / state / mode`, saying no.
-    fn new(
-        decision: &'static str,
-        effective_action: &'static str,
-        state: &'static str,
-        mode: &'static str,
-        reason: impl Into<String>,
-    ) -> Self {
-        Self {
-            decision,
-            effective_action,
-            state,
-            mode,
-            run: false,
-            delivery: false,
-            notify: false,
-            reason_code: None,
-            reason: reason.into(),
-            selected: None,
-            pause_cause: None,
-            offer: None,
-            user_items: Vec::new(),
-        }
-    }
-
-    /// Decision, effective action and mode are one word.
-    fn word(word: &'static str, reason: impl Into<String>) -> Self {
-        Self::new(word, word, "eligible", word, reason)
-    }
-
-    fn normal_run(reason: impl Into<String>) -> Self {
-        Self::new("run", "normal_run", "eligible", "bounded_delivery", reason).running(true)
-    }
-
-    fn user_action(reason: impl Into<String>) -> Self {
-        Self {
-            notify: true,
-            ..Self::new("skip", "user_action_required", "eligible", "user_action_required", reason)
-        }
-    }
-
-    fn running(self, delivery: bool) -> Self {
-        Self { run: true, delivery, ..self }
-    }
-
-    fn on(self, todo: &Todo) -> Self {
-        Self { selected: Some(todo.todo_id.clone()), ..self }
-    }
-
-    fn offering(self, offer: Offer) -> Self {
-        Self { offer: Some(offer), ..self }
-    }
-
-    fn telling(self, notify: bool) -> Self {
-        Self { notify, ..self }
-    }
-
-    fn coded(self, code: &'static str) -> Self {
-        Self { reason_code: Some(code), ..self }
-    }
-
-    fn asking<'a>(self, items: impl Iterator<Item = &'a Todo>) -> Self {
-        Self { user_items: items.map(|t| t.todo_id.clone()).collect(), ..self }
-    }
-}
+pub use verdict::Verdict;
 
 /// One rule.
 pub struct Rule {
