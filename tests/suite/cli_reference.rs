@@ -153,6 +153,9 @@ fn prepare(example: &str) -> (Sandbox, Vec<(&'static str, String)>) {
         "tests pass",
     ]);
     call(&sandbox).json(["export", "--goal-id", "demo", "--file", "demo.json"]);
+    if example.starts_with("loopx store restore") {
+        call(&sandbox).json(["store", "backup", "--goal-id", "demo", "--dir", "backups/monday"]);
+    }
     if example.starts_with("loopx import") {
         let elsewhere = Sandbox::new();
         fs::create_dir_all(elsewhere.project().join(".loopx")).unwrap();

@@ -162,7 +162,7 @@ impl<'a> GoalFacts<'a> {
 
     /// A slot is free.
     pub fn slot_free(&self) -> bool {
-        !self.view.unreadable && self.view.window.has_free_slot(&self.policy.quota)
+        self.view.window.has_free_slot(&self.policy.quota)
     }
 
     /// Gates that block the agent as a whole.

@@ -133,7 +133,11 @@ fn health(f: &GoalFacts<'_>) -> Option<Verdict> {
     let first = f.health.first()?;
     let reason = format!("{}: {}", first.code, first.message);
     let repair = f.health_offer().filter(|offer| {
-        f.policy.self_repair.may_repair_health() && f.slot_free() && !f.is_attempted(offer)
+        // A window that cannot be read has no slot that is known to be free.
+        f.policy.self_repair.may_repair_health()
+            && !f.view.unreadable
+            && f.slot_free()
+            && !f.is_attempted(offer)
     });
     Some(match repair {
         Some(offer) => Verdict::new(

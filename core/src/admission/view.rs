@@ -53,7 +53,7 @@ pub struct ViewQuery {
 /// Everything a decision reads from a goal's store.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct View {
-    /// The records could not be read: nothing here is known, and no slot counts as free.
+    /// The records could not be read: nothing here is known.
     pub unreadable: bool,
     /// Identity of the goal; `None` while it is not imported.
     pub goal_uid: Option<GoalUid>,

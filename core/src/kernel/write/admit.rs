@@ -187,10 +187,15 @@ fn say_bound(mut packet: Value, goal: &Goal, turn: &TurnId, agent: Option<&Agent
     if let Some(claim) = packet.pointer_mut("/selected_todo/claim_required_before_work") {
         *claim = Value::Bool(false);
     }
+    // A plan or a replan has no todo that could be completed.
+    let outcome = match packet.get("selected_todo") {
+        None | Some(Value::Null) => "progress",
+        Some(_) => "completed",
+    };
     if let Some(next) = packet.pointer_mut("/interaction_contract/cli_channel/next_cli_actions") {
         let who = agent.map(|a| format!(" --agent-id {a}")).unwrap_or_default();
         *next = json!([format!(
-            "loopx turn settle --goal-id {}{who} --turn-instance-id {turn} --outcome completed --evidence TEXT",
+            "loopx turn settle --goal-id {}{who} --turn-instance-id {turn} --outcome {outcome} --evidence TEXT",
             goal.policy.goal_id
         )]);
     }
