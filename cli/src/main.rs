@@ -14,12 +14,24 @@ mod worktree;
 use std::process::ExitCode;
 
 use clap::Parser;
+use serde_json::Value;
+
+use crate::args::Command;
 
 fn main() -> ExitCode {
     let cli = args::Cli::parse();
     let format = output::Format::choose(cli.global.format);
     let result = commands::manual::run(&cli.command).unwrap_or_else(|| {
-        doors::kernel(&cli.global).and_then(|kernel| commands::run(&kernel, &cli))
+        doors::kernel(&cli.global)
+            .and_then(|kernel| commands::run(&kernel, &cli).map(|answer| safe(&cli, answer)))
     });
     output::finish(format, &cli, result)
+}
+
+/// An export is the goal as it is; every other answer is for eyes and logs.
+fn safe(cli: &args::Cli, answer: Value) -> Value {
+    match cli.command {
+        Command::Export(_) => answer,
+        _ => loopx_core::boundary::shown(answer),
+    }
 }

@@ -529,3 +529,20 @@ fn lines_saved_while_a_writer_projects_are_neither_lost_nor_doubled() {
         world.todo(&line);
     }
 }
+
+/// What a person types is kept as it is; what is printed for agents and logs is not.
+#[test]
+fn a_secret_or_a_home_path_in_a_typed_line_is_kept_and_not_printed() {
+    let world = World::new();
+    let line = "- [ ] [P0] call with ghp_16C7e42F292c6912E7710c838347Ae178B4a from /home/alice/x";
+    world.write_line(line);
+    let packet = world.read_as("agent-c");
+    assert_eq!(packet["rule"], "run");
+    world.json(NEUTRAL);
+    let list = world.json("todo list --goal-id g");
+    for said in [packet.to_string(), list.to_string()] {
+        assert!(!said.contains("ghp_16C7") && !said.contains("alice"), "{said}");
+        assert!(said.contains("[P0] call with ["), "{said}");
+    }
+    assert!(world.file().contains("ghp_16C7e42F292c6912E7710c838347Ae178B4a"));
+}

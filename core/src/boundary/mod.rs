@@ -30,6 +30,8 @@ use std::ops::Range;
 pub use kind::Kind;
 pub use pattern::{How, PATTERNS, Pattern, Set, Weight};
 
+use serde_json::Value;
+
 use crate::error::{Error, ErrorCode, Result};
 
 /// How many layers of encoding are taken off.
@@ -101,6 +103,45 @@ pub fn redact(text: &str) -> Cow<'_, str> {
         clean = Cow::Owned(next);
     }
     if scan(&clean).is_none() { clean } else { Cow::Borrowed("[text removed]") }
+}
+
+/// Fields of answers that hold what people and agents wrote.
+const PROSE: [&str; 10] = [
+    "text",
+    "todo",
+    "title",
+    "question",
+    "objective",
+    "note",
+    "reason",
+    "evidence",
+    "message",
+    "primary_action",
+];
+
+/// An answer whose texts are safe to show: what a hand edit or the earlier tool brought in
+/// was never refused, so it is taken out where it would be printed. Fields that are not
+/// prose (ids, commands, where an answer's own file lies) stay as they are.
+pub fn shown(mut answer: Value) -> Value {
+    clean(&mut answer, false);
+    answer
+}
+
+fn clean(value: &mut Value, prose: bool) {
+    match value {
+        Value::String(text) if prose => {
+            if let Cow::Owned(safe) = redact(text) {
+                *text = safe;
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| clean(item, prose)),
+        Value::Object(map) => {
+            for (key, item) in map {
+                clean(item, PROSE.contains(&key.as_str()));
+            }
+        }
+        _ => {}
+    }
 }
 
 fn collect(text: &str, first: bool) -> Vec<Hit> {
