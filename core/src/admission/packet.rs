@@ -14,7 +14,7 @@ use super::holds::{Hold, is_expired};
 use super::offer::short_digest;
 use super::request::{AdmissionRequest, Detail, Situation};
 use super::rules::Verdict;
-use crate::boundary::redact;
+use crate::boundary::redact_shown;
 use crate::error::{Error, ErrorClass, ErrorCode};
 use crate::model::{AgentId, Finding, Instant, Todo};
 use crate::schedule::{SchedulerHint, hint_for};
@@ -329,7 +329,7 @@ fn refusal(error: &Error, decision: &Decision, goal_id: &str, request: &Admissio
 /// Takes secrets and local paths out of `text` and cuts it to at most `cap` bytes at a character boundary, marking the cut.
 pub fn cut(text: &str, cap: usize) -> String {
     // A packet goes to agents and logs; what a hand edit brought in was never refused.
-    let text = &*redact(text);
+    let text = &*redact_shown(text);
     if text.len() <= cap {
         return text.to_owned();
     }

@@ -82,11 +82,21 @@ pub fn require_safe(field: &'static str, text: &str) -> Result<()> {
 /// The text with every hit replaced by its kind, for what is shown or comes from
 /// elsewhere. The result has no hits, so that a second call changes nothing.
 pub fn redact(text: &str) -> Cow<'_, str> {
+    without(text, |_| true)
+}
+
+/// [`redact`] for people's own lines: what only hides or reorders stays as it was typed.
+pub fn redact_shown(text: &str) -> Cow<'_, str> {
+    without(text, |kind| kind != Kind::HiddenCharacters)
+}
+
+fn without(text: &str, goes: fn(Kind) -> bool) -> Cow<'_, str> {
     let mut clean = Cow::Borrowed(text);
     // What stood on both sides of a hit may become one when it goes, hence the rounds;
     // one is the rule.
     for _ in 0..8 {
-        let hits = scan_all(&clean);
+        let mut hits = scan_all(&clean);
+        hits.retain(|hit| goes(hit.kind));
         if hits.is_empty() {
             return clean;
         }
@@ -102,7 +112,11 @@ pub fn redact(text: &str) -> Cow<'_, str> {
         next.push_str(clean.get(from..).unwrap_or_default());
         clean = Cow::Owned(next);
     }
-    if scan(&clean).is_none() { clean } else { Cow::Borrowed("[text removed]") }
+    if scan_all(&clean).iter().any(|hit| goes(hit.kind)) {
+        Cow::Borrowed("[text removed]")
+    } else {
+        clean
+    }
 }
 
 /// Fields of answers that hold what people and agents wrote.
@@ -130,7 +144,7 @@ pub fn shown(mut answer: Value) -> Value {
 fn clean(value: &mut Value, prose: bool) {
     match value {
         Value::String(text) if prose => {
-            if let Cow::Owned(safe) = redact(text) {
+            if let Cow::Owned(safe) = redact_shown(text) {
                 *text = safe;
             }
         }
