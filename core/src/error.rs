@@ -168,6 +168,7 @@ errors! {
     LeaseKeyReuse, "idempotency_key_reuse", Refused, 1, Never, "the idempotency key was used for another lease", "use a new key";
     LeaseFenced, "lease_fence_required", Refused, 1, Never, "another agent has had the todo since; the lease is of an earlier epoch", "loopx quota should-run --goal-id <goal> --agent-id <agent>";
     WriteScopeConflict, "write_scope_conflict", Refused, 1, Later, "a live lease of another todo writes the same paths", "loopx task-lease inspect --goal-id <goal> --todo-id <todo>";
+    LoopUnknown, "loop_unknown", Refused, 1, AfterChange, "no loop of that goal runs in the session", "loopx loop step --goal-id <goal> --host <host> --session <session> --event activated";
     TurnUnknown, "turn_unknown", Refused, 1, AfterChange, "the turn was never admitted", "loopx quota should-run --goal-id <goal> --agent-id <agent> --turn-instance-id <turn>";
     NotDelivered, "writeback_missing", Refused, 1, AfterChange, "there is no delivered, unspent outcome to spend", "loopx refresh-state --goal-id <goal> --agent-id <agent> --delivery-outcome outcome_progress";
     AlreadySpent, "outcome_already_spent", Refused, 1, Never, "the last delivered outcome was spent already", "loopx quota status --goal-id <goal>";

@@ -13,6 +13,7 @@ pub mod boundary;
 pub mod command;
 pub mod error;
 pub mod file;
+pub mod host_loop;
 pub mod kernel;
 pub mod model;
 pub mod operation;

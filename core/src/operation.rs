@@ -51,6 +51,9 @@ operations! {
     LeaseInspect "task_lease.inspect" Read "Shows a todo's lease.";
     HandoffShow "handoff_mode.show" Read "Shows how work is handed over.";
     HandoffSet "handoff_mode.set" Write "Sets how work is handed over.";
+    LoopStep "loop.step" Write "Tells a host's loop what happened; says what the host does next.";
+    LoopShow "loop.show" Read "Shows how the loops of hosts stand.";
+    LoopUnbind "loop.unbind" Write "Takes a host's session off its goal.";
     QuotaStatus "quota.status" Read "Shows the windows.";
     QuotaSpendSlot "quota.spend_slot" Write "Spends slots for a delivered outcome.";
     RefreshState "refresh_state" Write "Records what was delivered.";

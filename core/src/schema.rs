@@ -10,6 +10,7 @@ use crate::command::feedback::FeedbackRequest;
 use crate::command::followups::CaptureFollowupsRequest;
 use crate::command::gate::{GateDecideRequest, GateOpenRequest, GateWithdrawRequest};
 use crate::command::lease::{HandoffSetRequest, LeaseRequest};
+use crate::command::loops::{LoopRequest, LoopStepRequest};
 use crate::command::monitor::MonitorPollRequest;
 use crate::command::quota::SpendSlotRequest;
 use crate::command::refresh::RefreshStateRequest;
@@ -43,6 +44,9 @@ const REQUESTS: &[(Operation, Make)] = &[
     (Operation::TodoComplete, of::<TodoCompleteRequest>),
     (Operation::QuotaShouldRun, of::<ShouldRunRequest>),
     (Operation::TurnAdmit, of::<ShouldRunRequest>),
+    (Operation::LoopStep, of::<LoopStepRequest>),
+    (Operation::LoopShow, of::<LoopRequest>),
+    (Operation::LoopUnbind, of::<LoopRequest>),
     (Operation::QuotaStatus, of::<Nothing>),
     (Operation::QuotaPlan, of::<Nothing>),
     (Operation::QuotaSpendSlot, of::<SpendSlotRequest>),

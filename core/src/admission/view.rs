@@ -9,9 +9,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::model::{
-    AgentId, AgentSeen, Attempt, Counters, Feedback, Finding, GoalUid, Grant, HandoffMode, Instant,
-    Lane, Lease, Outcome, QuotaPolicy, ResumeCondition, Role, Signal, Spend, Stall, TaskClass,
-    Todo, TodoId, Turn, TurnState,
+    AgentId, AgentSeen, Attempt, Counters, Feedback, Finding, GoalUid, Grant, HandoffMode, HostRow,
+    Instant, Lane, Lease, Outcome, QuotaPolicy, ResumeCondition, Role, Signal, Spend, Stall,
+    TaskClass, Todo, TodoId, Turn, TurnState,
 };
 use crate::quota::WindowUse;
 
@@ -128,6 +128,8 @@ pub struct GoalRecords {
     pub feedback: Vec<Feedback>,
     /// Last seen.
     pub seen: BTreeMap<AgentId, AgentSeen>,
+    /// What hosts keep, by kind and key.
+    pub host_rows: BTreeMap<(String, String), HostRow>,
     /// Standing findings.
     pub findings: Vec<Finding>,
     /// Health problems found while reading.

@@ -6,6 +6,7 @@ pub mod feedback;
 pub mod followups;
 pub mod gate;
 pub mod lease;
+pub mod loops;
 pub mod monitor;
 pub mod quota;
 pub mod refresh;

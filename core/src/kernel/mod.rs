@@ -5,6 +5,7 @@ mod goal;
 mod import;
 mod leases;
 mod lifecycle;
+mod loops;
 mod maintenance;
 mod report;
 mod snapshot;
@@ -134,6 +135,9 @@ impl Kernel {
             Op::TurnRelease => self.turn_release(&at, &body(request)?),
             Op::TurnShow => self.turn_show(&at, &body(request)?),
             Op::TurnSettle => self.turn_settle(&at, &body(request)?),
+            Op::LoopStep => self.loop_step(&at, &body(request)?),
+            Op::LoopShow => self.loop_show(&at, &body(request)?),
+            Op::LoopUnbind => self.loop_unbind(&at, &body(request)?),
             Op::QuotaStatus => self.quota_status(&at),
             Op::QuotaSpendSlot => self.spend_slot(&at, &body(request)?),
             Op::RefreshState => self.refresh_state(&at, &body(request)?),

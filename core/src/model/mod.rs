@@ -11,8 +11,8 @@ pub use goal::{GoalPolicy, QuotaPolicy, SelfRepair, WorkMode};
 pub use id::{AgentId, EffectId, GoalId, GoalUid, TodoId, TurnId};
 pub use record::{
     AgentSeen, Attempt, AttemptState, CommitRecord, Counters, Evidence, Feedback, Finding, Grant,
-    GrantLife, HandoffMode, HolderEvidence, JournalRow, Lease, LegacyWitness, Outcome, OutcomeKind,
-    Signal, Spend, Stall, Turn, TurnState, Usage, UsageTotal,
+    GrantLife, HandoffMode, HolderEvidence, HostRow, JournalRow, Lease, LegacyWitness, Outcome,
+    OutcomeKind, Signal, Spend, Stall, Turn, TurnState, Usage, UsageTotal,
 };
 pub use time::{Cadence, Instant};
 pub use todo::{

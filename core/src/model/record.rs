@@ -464,6 +464,18 @@ impl AgentSeen {
     }
 }
 
+/// What a host keeps with a goal between its calls: the binding of its loop, what it
+/// applied of a hint. No rule reads it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct HostRow {
+    /// What it is, such as `loop`.
+    pub kind: String,
+    /// Whose, unique within the kind.
+    pub key: String,
+    /// The record.
+    pub doc: Value,
+}
+
 /// An outside fact that a condition may wait for, such as a merged pull request.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Signal {

@@ -11,8 +11,8 @@ use crate::admission::view::{GoalRecords, View, ViewQuery};
 use crate::error::{Error, ErrorCode, Result};
 use crate::model::{
     AgentId, AgentSeen, AttemptState, CommitRecord, Counters, EffectId, Evidence, GoalUid,
-    HandoffMode, JournalRow, Lease, LegacyWitness, Outcome, Role, Spend, Todo, TodoId, Turn,
-    TurnId, TurnState, Usage, UsageTotal,
+    HandoffMode, HostRow, JournalRow, Lease, LegacyWitness, Outcome, Role, Spend, Todo, TodoId,
+    Turn, TurnId, TurnState, Usage, UsageTotal,
 };
 
 /// Everything that one goal's store holds.
@@ -116,6 +116,12 @@ impl GoalRecords {
             Change::SetHandoff(mode) => self.handoff = Some(*mode),
             Change::PutSeen(seen) => {
                 self.seen.insert(seen.agent.clone(), seen.clone());
+            }
+            Change::PutHostRow(row) => {
+                self.host_rows.insert((row.kind.clone(), row.key.clone()), row.clone());
+            }
+            Change::DropHostRow { kind, key } => {
+                self.host_rows.remove(&(kind.clone(), key.clone()));
             }
             Change::AddSignal(signal) => {
                 self.signals.insert(signal.clone());
@@ -278,6 +284,14 @@ impl Read for Tables {
         Ok(self.records.leases.get(todo).cloned())
     }
 
+    fn host_row(&self, kind: &str, key: &str) -> Result<Option<HostRow>> {
+        Ok(self.records.host_rows.get(&(kind.to_owned(), key.to_owned())).cloned())
+    }
+
+    fn host_rows(&self, kind: &str) -> Result<Vec<HostRow>> {
+        Ok(self.records.host_rows.values().filter(|r| r.kind == kind).cloned().collect())
+    }
+
     fn seen(&self, agent: &AgentId) -> Result<Option<AgentSeen>> {
         Ok(self.records.seen.get(agent).cloned())
     }
@@ -367,6 +381,7 @@ impl Read for Tables {
         dump_rows(sink, "feedback", sorted(&r.feedback, |f| f.id))?;
         dump_rows(sink, "leases", r.leases.values())?;
         dump_rows(sink, "seen", r.seen.values())?;
+        dump_rows(sink, "host_rows", r.host_rows.values())?;
         dump_rows(sink, "signals", r.signals.iter())?;
         dump_rows(sink, "findings", r.findings.iter())?;
         dump_rows(sink, "handoff", r.handoff.iter())?;
@@ -422,6 +437,7 @@ pub(super) fn change_of_row(table: &str, row: &Value) -> Result<Option<Change>> 
         "leases" => Change::PutLease(from_value(table, row)?),
         "handoff" => Change::SetHandoff(from_value(table, row)?),
         "seen" => Change::PutSeen(from_value(table, row)?),
+        "host_rows" => Change::PutHostRow(from_value(table, row)?),
         "signals" => Change::AddSignal(from_value(table, row)?),
         "findings" => Change::PutFinding(from_value(table, row)?),
         "legacy" => Change::SetLegacy(from_value(table, row)?),
@@ -478,6 +494,12 @@ macro_rules! forward_reads {
             }
             fn turn(&self, id: &TurnId) -> Result<Option<Turn>> { self.$($field)+.turn(id) }
             fn lease(&self, todo: &TodoId) -> Result<Option<crate::model::Lease>> { self.$($field)+.lease(todo) }
+            fn host_row(&self, kind: &str, key: &str) -> Result<Option<crate::model::HostRow>> {
+                self.$($field)+.host_row(kind, key)
+            }
+            fn host_rows(&self, kind: &str) -> Result<Vec<crate::model::HostRow>> {
+                self.$($field)+.host_rows(kind)
+            }
             fn seen(&self, agent: &AgentId) -> Result<Option<crate::model::AgentSeen>> {
                 self.$($field)+.seen(agent)
             }

@@ -23,8 +23,8 @@ use crate::admission::view::{GoalRecords, View, ViewQuery};
 use crate::error::Result;
 use crate::model::{
     AgentId, AgentSeen, Attempt, CommitRecord, Counters, EffectId, Evidence, Feedback, Finding,
-    GoalUid, Grant, HandoffMode, JournalRow, Lease, LegacyWitness, Outcome, Role, Signal, Spend,
-    Stall, Todo, TodoId, TodoStatus, Turn, TurnId, UsageTotal,
+    GoalUid, Grant, HandoffMode, HostRow, JournalRow, Lease, LegacyWitness, Outcome, Role, Signal,
+    Spend, Stall, Todo, TodoId, TodoStatus, Turn, TurnId, UsageTotal,
 };
 
 pub use memory::MemoryStore;
@@ -32,7 +32,7 @@ pub use prune::{PruneLimits, Pruned, is_pruned};
 pub use sqlite::SqliteStore;
 
 /// Version of the stored form. A store with a higher one is refused by name.
-pub const SCHEMA_VERSION: u32 = 1;
+pub const SCHEMA_VERSION: u32 = 2;
 
 /// One change of a transaction.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -67,6 +67,15 @@ pub enum Change {
     SetHandoff(HandoffMode),
     /// Stores when an agent was last seen.
     PutSeen(AgentSeen),
+    /// Stores what a host keeps; it replaces the row of that kind and key.
+    PutHostRow(HostRow),
+    /// Forgets what a host kept.
+    DropHostRow {
+        /// What it was.
+        kind: String,
+        /// Whose.
+        key: String,
+    },
     /// Adds an outside fact.
     AddSignal(Signal),
     /// Stores a standing finding.
@@ -155,6 +164,10 @@ pub trait Read {
     fn turn(&self, id: &TurnId) -> Result<Option<Turn>>;
     /// The lease row of a todo, live or not: its epoch never goes back.
     fn lease(&self, todo: &TodoId) -> Result<Option<Lease>>;
+    /// What a host keeps under that kind and key.
+    fn host_row(&self, kind: &str, key: &str) -> Result<Option<HostRow>>;
+    /// All that hosts keep of a kind, by key.
+    fn host_rows(&self, kind: &str) -> Result<Vec<HostRow>>;
     /// When an agent was last seen.
     fn seen(&self, agent: &AgentId) -> Result<Option<AgentSeen>>;
     /// How work is handed over; `None` is legacy.

@@ -285,6 +285,10 @@ fn listing_and_shown_todos_keep_order(bench: &mut dyn Bench) {
     assert_eq!(store.max_order().unwrap(), 5);
 }
 
+fn host_row(key: &str, n: u32) -> crate::model::HostRow {
+    crate::model::HostRow { kind: "loop".into(), key: key.into(), doc: json!({"n": n}) }
+}
+
 fn a_dump_loads_into_an_equal_store(bench: &mut dyn Bench) {
     let mut gate = todo("ggg", 9, "approve?");
     gate.role = Role::User;
@@ -304,9 +308,17 @@ fn a_dump_loads_into_an_equal_store(bench: &mut dyn Bench) {
                 index_sha256: "x".into(),
                 rows: 0,
             }),
+            Change::PutHostRow(host_row("a", 1)),
+            Change::PutHostRow(host_row("b", 1)),
+            Change::PutHostRow(host_row("b", 2)),
+            Change::DropHostRow { kind: "loop".into(), key: "a".into() },
         ],
     );
     let store = bench.store();
+    assert_eq!(store.host_rows("loop").unwrap(), [host_row("b", 2)]);
+    assert_eq!(store.host_row("loop", "b").unwrap(), Some(host_row("b", 2)));
+    assert_eq!(store.host_row("loop", "a").unwrap(), None);
+    assert_eq!(store.host_rows("other").unwrap(), []);
     let mut tx = store.begin("test").unwrap();
     tx.note_projection("abc").unwrap();
     tx.commit().unwrap();

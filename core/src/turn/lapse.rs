@@ -91,7 +91,7 @@ pub fn lapse(view: &View, now: Instant) -> Vec<Change> {
 }
 
 /// Whether the turn was admitted to deliver on its todo (rules 9 and 15).
-fn is_work(turn: &Turn) -> bool {
+pub fn is_work(turn: &Turn) -> bool {
     matches!(turn.rule.as_str(), "run" | "gate_fallback")
 }
 

@@ -3,6 +3,7 @@
 mod admit;
 mod both;
 mod land;
+mod loops;
 mod offers;
 mod settle;
 
@@ -27,6 +28,7 @@ use crate::turn::lapse::lapse;
 
 pub(super) use self::both::recover;
 use self::land::SurfaceNow;
+pub(super) use self::loops::session;
 
 /// A write that was asked for.
 pub(super) struct Call<'a> {

@@ -73,9 +73,11 @@ CREATE TABLE journal(effect TEXT PRIMARY KEY, doc TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE projections(digest TEXT PRIMARY KEY) WITHOUT ROWID;
 ";
 
-/// Migrations: entry `i` takes a store of schema `i + 1` to `i + 2`. Empty so far;
-/// the loop that runs them is tested with a made-up list.
-const MIGRATIONS: &[&str] = &[];
+/// Migrations: entry `i` takes a store of schema `i + 1` to `i + 2`. A new store is made
+/// by all of them.
+const MIGRATIONS: &[&str] = &[
+    "CREATE TABLE host_rows(kind TEXT NOT NULL, key TEXT NOT NULL, doc TEXT NOT NULL, PRIMARY KEY(kind, key)) WITHOUT ROWID;",
+];
 
 /// How a store is opened.
 #[derive(Clone, Debug)]
@@ -189,7 +191,8 @@ impl SqliteStore {
         let conn = connect(draft, flags, options)?;
         // The draft is nobody's until it is renamed: no journal and one sync at the end.
         conn.execute_batch(&format!(
-            "PRAGMA journal_mode=MEMORY; PRAGMA synchronous=OFF; PRAGMA application_id={APPLICATION_ID}; PRAGMA user_version={SCHEMA_VERSION}; {SCHEMA_1}"
+            "PRAGMA journal_mode=MEMORY; PRAGMA synchronous=OFF; PRAGMA application_id={APPLICATION_ID}; PRAGMA user_version={SCHEMA_VERSION}; {SCHEMA_1} {}",
+            MIGRATIONS.concat()
         ))
         .map_err(sql_error)?;
         conn.execute(
@@ -411,18 +414,36 @@ mod tests {
     }
 
     #[test]
+    fn a_store_of_schema_1_is_read_as_it_is_and_brought_up_by_the_next_writer() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, uid) = fresh(folder.path());
+        Connection::open(&path)
+            .unwrap()
+            .execute_batch("DROP TABLE host_rows; PRAGMA user_version=1")
+            .unwrap();
+        let old = SqliteStore::open_read_only(&path, &uid, options()).unwrap();
+        assert_eq!(old.host_row("loop", "k").unwrap(), None);
+        assert_eq!(old.host_rows("loop").unwrap(), Vec::new());
+        assert!(old.records().unwrap().host_rows.is_empty());
+        old.dump(&mut |_, _| Ok(())).unwrap();
+        let store = SqliteStore::open(&path, &uid, options()).unwrap();
+        assert_eq!(store.version().unwrap(), SCHEMA_VERSION);
+        assert_eq!(store.host_rows("loop").unwrap(), Vec::new());
+    }
+
+    #[test]
     fn migrations_run_once_in_order_and_a_failing_one_changes_nothing() {
         let folder = tempfile::tempdir().unwrap();
         let (path, uid) = fresh(folder.path());
         let mut store = SqliteStore::open(&path, &uid, options()).unwrap();
-        let steps = ["CREATE TABLE two(x)", "INSERT INTO two VALUES (3)"];
-        store.migrate(&steps, 3).unwrap();
-        store.migrate(&steps, 3).unwrap();
+        let steps = ["", "CREATE TABLE two(x)", "INSERT INTO two VALUES (3)"];
+        store.migrate(&steps, 4).unwrap();
+        store.migrate(&steps, 4).unwrap();
         let rows: i64 = store.conn.query_row("SELECT count(*) FROM two", [], |r| r.get(0)).unwrap();
-        assert_eq!((rows, store.version().unwrap()), (1, 3));
-        let bad = ["", "", "CREATE TABLE three(x); INSERT INTO nowhere VALUES (1)"];
-        assert!(store.migrate(&bad, 4).is_err());
-        assert_eq!(store.version().unwrap(), 3);
+        assert_eq!((rows, store.version().unwrap()), (1, 4));
+        let bad = ["", "", "", "CREATE TABLE three(x); INSERT INTO nowhere VALUES (1)"];
+        assert!(store.migrate(&bad, 5).is_err());
+        assert_eq!(store.version().unwrap(), 4);
         assert!(
             store.conn.query_row("SELECT count(*) FROM three", [], |r| r.get::<_, i64>(0)).is_err()
         );

@@ -14,9 +14,9 @@ use crate::admission::view::{
 };
 use crate::error::{Error, ErrorCode, Result};
 use crate::model::{
-    AgentId, AgentSeen, CommitRecord, Counters, EffectId, Evidence, GoalUid, HandoffMode, Instant,
-    JournalRow, Lease, LegacyWitness, Outcome, ResumeCondition, Role, Signal, Spend, Todo, TodoId,
-    Turn, TurnId, UsageTotal,
+    AgentId, AgentSeen, CommitRecord, Counters, EffectId, Evidence, GoalUid, HandoffMode, HostRow,
+    Instant, JournalRow, Lease, LegacyWitness, Outcome, ResumeCondition, Role, Signal, Spend, Todo,
+    TodoId, Turn, TurnId, UsageTotal,
 };
 use crate::quota::window::leaves_at;
 use crate::quota::{WindowUse, window_start};
@@ -451,6 +451,20 @@ impl Read for Db<'_> {
         self.doc("SELECT doc FROM leases WHERE todo = ?1", [todo.as_str()])
     }
 
+    fn host_row(&self, kind: &str, key: &str) -> Result<Option<HostRow>> {
+        if !self.keeps_host_rows()? {
+            return Ok(None);
+        }
+        self.doc("SELECT doc FROM host_rows WHERE kind = ?1 AND key = ?2", [kind, key])
+    }
+
+    fn host_rows(&self, kind: &str) -> Result<Vec<HostRow>> {
+        if !self.keeps_host_rows()? {
+            return Ok(Vec::new());
+        }
+        self.docs("SELECT doc FROM host_rows WHERE kind = ?1 ORDER BY key", [kind])
+    }
+
     fn seen(&self, agent: &AgentId) -> Result<Option<AgentSeen>> {
         self.doc("SELECT doc FROM seen WHERE agent = ?1", [agent.as_str()])
     }
@@ -556,6 +570,7 @@ impl Read for Db<'_> {
                     .into_iter()
                     .map(|s| (s.agent.clone(), s))
                     .collect(),
+                host_rows: self.all_host_rows()?,
                 findings: self.docs("SELECT doc FROM findings ORDER BY code, about", [])?,
                 health: Vec::new(),
             })
@@ -576,7 +591,11 @@ impl Read for Db<'_> {
                 ("feedback", "SELECT doc FROM feedback ORDER BY id"),
                 ("leases", "SELECT doc FROM leases ORDER BY todo"),
                 ("seen", "SELECT doc FROM seen ORDER BY agent"),
+                ("host_rows", "SELECT doc FROM host_rows ORDER BY kind, key"),
             ] {
+                if table == "host_rows" && !self.keeps_host_rows()? {
+                    continue;
+                }
                 self.dump_docs(sink, table, sql)?;
             }
             for signal in self.signals()? {
@@ -600,6 +619,21 @@ impl Read for Db<'_> {
 }
 
 impl Db<'_> {
+    /// A store of schema 1 that was only ever read has no such table yet.
+    fn keeps_host_rows(&self) -> Result<bool> {
+        let found: Option<i64> =
+            self.one("SELECT 1 FROM sqlite_master WHERE name = 'host_rows'", [], |r| r.get(0))?;
+        Ok(found.is_some())
+    }
+
+    fn all_host_rows(&self) -> Result<BTreeMap<(String, String), HostRow>> {
+        if !self.keeps_host_rows()? {
+            return Ok(BTreeMap::new());
+        }
+        let rows: Vec<HostRow> = self.docs("SELECT doc FROM host_rows", [])?;
+        Ok(rows.into_iter().map(|r| ((r.kind.clone(), r.key.clone()), r)).collect())
+    }
+
     fn dump_docs(
         &self,
         sink: &mut dyn FnMut(&str, Value) -> Result<()>,

@@ -255,6 +255,15 @@ impl<'a> SqliteTransaction<'a> {
                     params![s.agent.as_str(), text(s)?],
                 )
                 .map(drop),
+            Change::PutHostRow(r) => self
+                .run(
+                    "INSERT INTO host_rows(kind, key, doc) VALUES (?1, ?2, ?3) ON CONFLICT(kind, key) DO UPDATE SET doc = ?3",
+                    params![r.kind, r.key, text(r)?],
+                )
+                .map(drop),
+            Change::DropHostRow { kind, key } => {
+                self.run("DELETE FROM host_rows WHERE kind = ?1 AND key = ?2", params![kind, key]).map(drop)
+            }
             Change::AddSignal(s) => self
                 .run("INSERT OR IGNORE INTO signals(kind, reference) VALUES (?1, ?2)", params![s.kind, s.reference])
                 .map(drop),
