@@ -9,6 +9,7 @@ use crate::commands::feedback::Feedback;
 use crate::commands::gate::Gate;
 use crate::commands::goal::{Goal, GoalLifecycle};
 use crate::commands::lease::{Handoff, TaskLease};
+use crate::commands::loops::Loop;
 use crate::commands::manual::{Completions, Errors, Man, Schema};
 use crate::commands::monitor::Monitor;
 use crate::commands::quota::Quota;
@@ -99,6 +100,9 @@ pub enum Command {
     /// Show and set how work is handed over
     #[command(subcommand, after_help = "Example:\n  loopx handoff-mode show --goal-id demo")]
     HandoffMode(Handoff),
+    /// Run the loop of a host that has no module of ours
+    #[command(subcommand, after_help = "Example:\n  loopx loop show --goal-id demo")]
+    Loop(Loop),
     /// Create, stop, resume and look at goals
     #[command(subcommand, after_help = "Example:\n  loopx goal list")]
     Goal(Goal),

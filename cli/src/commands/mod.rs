@@ -6,6 +6,7 @@ pub mod feedback;
 pub mod gate;
 pub mod goal;
 pub mod lease;
+pub mod loops;
 pub mod manual;
 pub mod monitor;
 pub mod quota;
@@ -37,6 +38,7 @@ pub fn run(kernel: &Kernel, cli: &Cli) -> Result<Value> {
         Command::Turn(command) => turn::run(kernel, command),
         Command::TaskLease(command) => lease::run(kernel, command),
         Command::HandoffMode(command) => lease::handoff(kernel, command),
+        Command::Loop(command) => loops::run(kernel, command),
         Command::Goal(command) => goal::run(kernel, command),
         Command::Agent(command) => agent::run(kernel, command),
         Command::Status(command) => report::status(kernel, command),

@@ -8,6 +8,7 @@ mod fields;
 mod gate;
 mod goal;
 mod history;
+mod loops;
 mod manual;
 mod monitor;
 mod page;
@@ -68,6 +69,9 @@ const KINDS: &[Kind] = &[
     Kind { is: |v| has(v, "prompt") && has(v, "gaps"), show: suggest::suggest },
     Kind { is: |v| yes(v, "settled"), show: turn::settled },
     Kind { is: |v| has(v, "turn") && has(v, "lapsed"), show: turn::show },
+    Kind { is: |v| has(v, "loop") && has(v, "action"), show: loops::step },
+    Kind { is: |v| has(v, "loops"), show: loops::list },
+    Kind { is: |v| has(v, "unbound"), show: loops::unbound },
     Kind { is: |v| has(v, "errors"), show: manual::errors },
     Kind { is: |v| has(v, "operations"), show: manual::operations },
     Kind { is: |v| has(v, "request"), show: manual::schema },

@@ -139,9 +139,7 @@ pub fn step(
                 prompt.as_deref().is_some_and(|text| names_turn(text, p.turn_id.as_str()))
             });
             if own {
-                if let Some(pending) = &mut next.pending {
-                    pending.delivered = true;
-                }
+                delivered(&mut next);
                 return stay(next);
             }
             next.reset_token = None;
@@ -168,9 +166,7 @@ pub fn step(
             }
         }
         LoopEvent::Delivered => {
-            if let Some(pending) = &mut next.pending {
-                pending.delivered = true;
-            }
+            delivered(&mut next);
             stay(next)
         }
         LoopEvent::Aborted | LoopEvent::Paused => {
@@ -269,6 +265,14 @@ pub fn step(
     }
 }
 
+/// The host has the prompt that is out, and the body with it.
+fn delivered(next: &mut Binding) {
+    if let Some(pending) = &mut next.pending {
+        pending.delivered = true;
+        next.whole_next &= !pending.whole;
+    }
+}
+
 fn retry_later(mut next: Binding, base: Option<u64>, now: Instant) -> (Binding, Action) {
     next.failures = next.failures.saturating_add(1);
     let until = retry::until(now, next.failures, base);
@@ -323,7 +327,6 @@ pub fn conclude(
                         todo_id: pending.todo_id.clone(),
                         text: String::new(),
                     };
-                    next.whole_next = false;
                     next.pending = Some(pending);
                     (next, action)
                 }

@@ -21,15 +21,23 @@ pub struct Surface {
     /// The runtime is a process that an operator or a supervisor starts on purpose: its
     /// start is a fresh look also when the unchanged limit had ended the loop before.
     pub start_is_a_look: bool,
+    /// Every turn begins a session of its own, which knows nothing of the one before.
+    pub new_session_each_turn: bool,
 }
 
 const fn surface(
     name: &'static str,
     on_user_prompt: OnUserPrompt,
     limit_key: &'static str,
-    start_is_a_look: bool,
+    a_process: bool,
 ) -> Surface {
-    Surface { name, on_user_prompt, limit_key, start_is_a_look }
+    Surface {
+        name,
+        on_user_prompt,
+        limit_key,
+        start_is_a_look: a_process,
+        new_session_each_turn: a_process,
+    }
 }
 
 use OnUserPrompt::{Pauses, TakesTheTurn};

@@ -3,15 +3,15 @@
 
 use serde_json::{Map, Value, json};
 
-use super::super::{Kernel, admission_request, import::random_hex, receipt};
-use super::{Done, Once, Open, Stage, puts_of};
+use super::super::{Kernel, admission_request, import::random_hex, receipt, to_json};
+use super::{Done, Once, Open, Stage, puts_of, replay};
 use crate::admission::packet::answer;
 use crate::admission::{Detail, Situation, Subject};
 use crate::command::loops::{LoopRequest, LoopStepRequest, end_turn};
 use crate::command::turn::{ShouldRunRequest, Terms, seen};
 use crate::command::{Effect, actor};
 use crate::error::{Error, ErrorCode, Result};
-use crate::file::FileLock;
+use crate::file::{FileLock, sha256_hex};
 use crate::host_loop::binding::ROW_KIND;
 use crate::host_loop::prompt::{self, Subject as PromptSubject};
 use crate::host_loop::{
@@ -52,14 +52,18 @@ impl Kernel {
             self.leave_other_goals(&asked, found.policy.goal_id.as_str())?;
         }
         let (mut open, _lock) = self.open_in_force(found, "loop.step")?;
-        let effect_id = EffectId::unique(&random_hex()?);
+        let effect_id = match at.effect_id.as_deref() {
+            Some(given) => EffectId::parse(given)?,
+            None => EffectId::unique(&random_hex()?),
+        };
+        let digest = sha256_hex(to_json(request)?.to_string().as_bytes());
         let once = Once {
             verb: "loop.step",
             effect_id: &effect_id,
-            replay: &|done| Ok(done.receipt),
+            replay: &|done| replay(&done, &digest, &effect_id),
             editor: None,
         };
-        self.transact(&mut open, &once, |stage| self.stepped(stage, &asked, &effect_id))
+        self.transact(&mut open, &once, |stage| self.stepped(stage, &asked, &effect_id, &digest))
     }
 
     /// A goal's store, opened behind the shared registry lock on the policy in force:
@@ -89,6 +93,7 @@ impl Kernel {
         stage: &mut Stage<'_>,
         asked: &Asked<'_>,
         effect_id: &EffectId,
+        digest: &str,
     ) -> Result<Done> {
         let request = asked.request;
         let goal_id = stage.goal.policy.goal_id.clone();
@@ -120,7 +125,7 @@ impl Kernel {
             Step::Resend(binding) => self.resend(stage, *binding)?,
             Step::Evaluate(binding) => self.evaluate(stage, asked, *binding)?,
         };
-        let notice = notice(&mut outcome, asked.surface);
+        let notice = notice(&mut outcome);
         let unchanged = stored
             .as_ref()
             .is_some_and(|stored| Binding { at: stored.at, ..outcome.binding.clone() } == *stored);
@@ -153,9 +158,8 @@ impl Kernel {
             agent: agent.clone(),
             at: stage.now,
             fixed_clock: self.fixed_clock(),
-            body_digest: String::new(),
-            // What was handed out is in the turn's own receipt.
-            receipt: json!({"ok": true, "session_key": asked.key, "generation": outcome.binding.generation}),
+            body_digest: digest.to_owned(),
+            receipt: answer.clone(),
         })?;
         if let Some((turn, decided)) = outcome.admitted {
             let done = self.bind(stage, &turn, agent.as_ref(), decided)?;
@@ -252,7 +256,7 @@ impl Kernel {
             rule: packet.get("rule").and_then(Value::as_str).unwrap_or_default().to_owned(),
             at: now,
             delivered: false,
-            whole: binding.whole_next,
+            whole: binding.whole_next || asked.surface.new_session_each_turn,
         });
         let (mut binding, mut action) = conclude(&binding, &reading, pending, now);
         if let (Action::Prompt { text, .. }, Some(pending)) = (&mut action, &binding.pending) {
@@ -398,7 +402,7 @@ fn hint_minutes(outcome: &Outcome) -> u32 {
 }
 
 /// What the person is told, when it is something that they have not been told yet.
-fn notice(outcome: &mut Outcome, surface: &Surface) -> Option<Notice> {
+fn notice(outcome: &mut Outcome) -> Option<Notice> {
     let notice = match (&outcome.action, &outcome.packet) {
         (Action::Pause { reason, .. } | Action::Stop { reason, .. }, _) => {
             let text = match reason {
@@ -445,6 +449,5 @@ fn notice(outcome: &mut Outcome, surface: &Surface) -> Option<Notice> {
         }
         _ => return None,
     };
-    let _ = surface;
     Some(notice)
 }
