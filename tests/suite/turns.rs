@@ -401,7 +401,7 @@ fn a_replan_is_resolved_by_an_accepted_delta_and_by_nothing_else() {
         let goal = replan("t-1");
         settle(&goal, A, "t-1", outcome);
         assert_eq!(goal.rule(A).0, "stalled", "{outcome}");
-        assert_eq!(goal.decision(A)["reason_code"], "repair_unresolved", "{outcome}");
+        assert_eq!(goal.decision(A)["reason_code"], "replan_paused", "{outcome}");
         // Other work goes on.
         let todo = goal.todo("[P1] other", &[]);
         assert_eq!(goal.rule(A), ("run".to_owned(), todo));

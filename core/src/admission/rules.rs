@@ -495,6 +495,14 @@ fn stalled(f: &GoalFacts<'_>) -> Option<Verdict> {
                 .coded("replan_outcome_unknown"),
             );
         }
+        None if f.obligations.iter().any(|o| o.attempted) => {
+            return Some(
+                Verdict::user_action(
+                    "a replan was tried and resolved nothing; it is not dispatched again",
+                )
+                .coded("replan_paused"),
+            );
+        }
         None => {}
     }
     f.has_attempted_offer().then(|| {

@@ -196,8 +196,9 @@ pub fn step(
         LoopEvent::Timer => match (&next.pending, next.due_at) {
             _ if held => stay(next),
             (Some(_), _) => stay(next),
-            (None, Some(due)) if due > now => stay(next),
-            (None, _) => (evaluate(next), None),
+            (None, Some(due)) if due <= now => (evaluate(next), None),
+            // Early, or a timer from before the session was taken over.
+            (None, _) => stay(next),
         },
         LoopEvent::Changed => match (next.state, next.reason) {
             (LoopState::Armed, _) if next.pending.is_none() && next.due_at.is_some() => {

@@ -912,15 +912,15 @@ impl Judge<'_> {
         let unresolved = tried(14, &ready)
             || broken.iter().any(|t| self.was_attempted(x, 16, &self.repair_cause(t, x)))
             || tried(18, &unscheduled)
-            || obligations.iter().any(|c| self.was_attempted(x, 12, c))
             || !ever && self.was_attempted(x, 24, "plan");
         // The page gives no precedence among the codes. The more telling one is taken: an
-        // unknown or paused replan is an attempted offer, too.
+        // unknown or paused replan is an attempted offer, too, and one that was tried and
+        // resolved nothing is paused (seeds).
         let code = if stuck {
             Some("todo_blocked")
         } else if unknown {
             Some("replan_outcome_unknown")
-        } else if paused {
+        } else if paused || obligations.iter().any(|c| self.was_attempted(x, 12, c)) {
             Some("replan_paused")
         } else if unresolved {
             Some("repair_unresolved")

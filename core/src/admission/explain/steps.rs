@@ -199,7 +199,7 @@ fn whole_goal(f: &GoalFacts<'_>, decision: &Decision, steps: &mut Vec<Step>) {
             }
             None if f.has_attempted_offer() => steps.push(
                 Step::new(
-                    "repair_unresolved",
+                    decision.verdict.reason_code.unwrap_or("repair_unresolved"),
                     f.agent().map_or("agent", |a| a.as_str()),
                     "what the agent could do by itself was tried once and did not help",
                     "the facts that it was offered on change",

@@ -1,0 +1,616 @@
+//! The loop of a host on a real store, with a clock of its own: what each event does, what
+//! survives a restart, and what never happens twice. The names follow the behaviours that
+//! hosts rely on (reference scheduler.md 9, 11.2).
+
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
+
+use loopx_core::kernel::{Clock, Kernel, KernelOptions};
+use loopx_core::model::Instant;
+use loopx_core::registry::RouteInput;
+use serde_json::{Value, json};
+
+struct World {
+    folder: tempfile::TempDir,
+    now: Instant,
+    surface: &'static str,
+    session: &'static str,
+}
+
+impl World {
+    fn new(surface: &'static str) -> Self {
+        let world = Self {
+            folder: tempfile::tempdir().unwrap(),
+            now: Instant::parse("2026-11-29T12:00:00Z").unwrap(),
+            surface,
+            session: "s-1",
+        };
+        world.goal("g");
+        world
+    }
+
+    fn goal(&self, id: &str) {
+        self.call("goal.create", json!({"goal_id": id, "objective": "x", "agents": ["ada"]}));
+    }
+
+    fn kernel(&self) -> Kernel {
+        let project = self.folder.path().join("p");
+        std::fs::create_dir_all(project.join(".loopx")).unwrap();
+        let route = RouteInput {
+            flag: Some(project.join(".loopx/registry.json")),
+            cwd: project,
+            home: Some(self.folder.path().join("home")),
+            ..RouteInput::default()
+        };
+        Kernel::open(KernelOptions { clock: Clock::Fixed(self.now), ..KernelOptions::new(route) })
+            .unwrap()
+    }
+
+    fn call(&self, operation: &str, request: Value) -> Value {
+        self.kernel().call(operation, &request).unwrap()
+    }
+
+    fn todo(&self, text: &str) -> String {
+        let request = json!({"goal_id": "g", "role": "agent", "text": text});
+        self.call("todo.add", request)["todo_id"].as_str().unwrap().to_owned()
+    }
+
+    fn gate(&self) -> String {
+        let request = json!({"goal_id": "g", "question": "May we?", "blocks_agent": "ada"});
+        self.call("gate.open", request)["todo_id"].as_str().unwrap().to_owned()
+    }
+
+    fn step(&self, event: Value) -> Value {
+        self.step_with(event, json!({}))
+    }
+
+    fn step_with(&self, event: Value, more: Value) -> Value {
+        let event = match event {
+            Value::String(kind) => json!({"kind": kind}),
+            other => other,
+        };
+        let mut request = json!({
+            "goal_id": "g", "surface": self.surface, "session": self.session, "event": event,
+        });
+        let map = request.as_object_mut().unwrap();
+        map.extend(more.as_object().unwrap().clone());
+        self.call("loop.step", request)
+    }
+
+    fn later(&mut self, minutes: i64) {
+        self.now = self.now.plus_minutes(minutes);
+    }
+
+    fn stored(&self) -> Value {
+        let shown =
+            self.call("loop.show", json!({"surface": self.surface, "session": self.session}));
+        shown["loops"][0].clone()
+    }
+
+    /// Activates and settles, which asks for the first decision.
+    fn start(&self) -> Value {
+        self.step(json!("activated"));
+        self.step(json!("settled"))
+    }
+
+    fn settle(&self, turn: &str, outcome: &str) {
+        self.call(
+            "turn.settle",
+            json!({"goal_id": "g", "agent_id": "ada", "turn_instance_id": turn,
+                   "outcome": outcome, "evidence": ["tests pass"], "no_follow_up": outcome == "completed"}),
+        );
+    }
+
+    fn turn_state(&self, turn: &str) -> Value {
+        self.call("turn.show", json!({"goal_id": "g", "turn_instance_id": turn}))["turn"]["state"]
+            .clone()
+    }
+
+    fn admissions(&self) -> usize {
+        let history = self.call("history", json!({"goal_id": "g", "limit": 500}));
+        history["commits"].as_array().unwrap().iter().filter(|c| c["verb"] == "turn.admit").count()
+    }
+}
+
+fn kind(answer: &Value) -> &str {
+    answer["action"]["kind"].as_str().unwrap()
+}
+
+fn turn(answer: &Value) -> String {
+    answer["action"]["turn_id"].as_str().unwrap().to_owned()
+}
+
+fn minutes(world: &World, answer: &Value) -> i64 {
+    let until = Instant::parse(answer["action"]["until"].as_str().unwrap()).unwrap();
+    (until.micros() - world.now.micros()) / 60_000_000
+}
+
+/// The prompt has come into the session.
+fn echo(world: &World, answer: &Value) -> Value {
+    world.step(json!({"kind": "user_prompt", "prompt": answer["action"]["text"]}))
+}
+
+#[test]
+fn a_run_injects_one_prompt_with_an_admitted_turn() {
+    let world = World::new("pi");
+    let todo = world.todo("write it");
+    let run = world.start();
+    assert_eq!((kind(&run), &run["action"]["todo_id"]), ("prompt", &json!(todo)));
+    assert_eq!(world.turn_state(&turn(&run)), "live");
+    let text = run["action"]["text"].as_str().unwrap();
+    assert!(text.ends_with(&format!("LOOPX_TURN={}", turn(&run))), "{text}");
+    assert!(text.contains("write it") && text.contains("loopx turn settle"), "{text}");
+    // Idleness that was on its way already, and a duplicate of it.
+    assert_eq!(kind(&world.step(json!("settled"))), "wait");
+    assert_eq!(kind(&world.step(json!("settled"))), "wait");
+    assert_eq!(world.admissions(), 1);
+}
+
+#[test]
+fn a_delivered_and_settled_turn_leads_to_the_next_todo_and_the_end_stops_the_loop() {
+    let world = World::new("pi");
+    world.todo("one");
+    world.todo("two");
+    let mut run = world.start();
+    for _ in 0..2 {
+        assert_eq!(kind(&run), "prompt", "{run}");
+        assert_eq!(kind(&echo(&world, &run)), "wait");
+        world.settle(&turn(&run), "completed");
+        run = world.step(json!("settled"));
+    }
+    assert_eq!((kind(&run), &run["action"]["reason"]), ("stop", &json!("terminal")), "{run}");
+    assert!(run["notice"]["text"].as_str().unwrap().contains("done"));
+    assert_eq!(world.admissions(), 2);
+    for event in ["settled", "timer", "changed", "session_replaced"] {
+        assert_eq!(kind(&world.step(json!(event))), "idle", "{event}");
+    }
+    // Something new, and a person who says so.
+    world.todo("three");
+    assert_eq!(kind(&world.step(json!("resumed"))), "prompt");
+}
+
+#[test]
+fn a_turn_that_its_agent_left_unsettled_ends_with_the_session_turn() {
+    let world = World::new("pi");
+    world.todo("one");
+    let mut turns = Vec::new();
+    let mut answer = world.start();
+    while kind(&answer) == "prompt" {
+        turns.push(turn(&answer));
+        assert!(turns.len() < 10, "an agent that does nothing is not prompted for ever");
+        echo(&world, &answer);
+        answer = world.step(json!("settled"));
+        assert_eq!(world.turn_state(turns.last().unwrap()), "released");
+    }
+    // Three in a row stall the todo; the person is told once.
+    assert_eq!(turns.len(), 3);
+    assert_eq!(
+        (kind(&answer), &answer["decision"]["rule"]),
+        ("wait", &json!("stalled")),
+        "{answer}"
+    );
+    assert!(answer["notice"].is_object(), "{answer}");
+}
+
+#[test]
+fn a_wait_climbs_its_ladder_and_an_unchanged_limit_leads_to_exactly_one_recheck() {
+    let mut world = World::new("pi");
+    world.todo("one");
+    world.gate();
+    let mut answer = world.start();
+    assert_eq!((kind(&answer), minutes(&world, &answer)), ("wait", 30));
+    assert!(answer["notice"]["text"].as_str().unwrap().contains("May we?"), "{answer}");
+    world.later(10);
+    assert_eq!(kind(&world.step(json!("timer"))), "wait", "too early changes nothing");
+    assert_eq!(world.stored()["unchanged"], 1);
+    world.later(20);
+    answer = world.step(json!("timer"));
+    assert_eq!((kind(&answer), minutes(&world, &answer)), ("wait", 60));
+    assert!(answer.get("notice").is_none(), "one notice for one question: {answer}");
+    world.later(60);
+    answer = world.step(json!("timer"));
+    assert_eq!(kind(&answer), "recheck", "{answer}");
+    answer = world.step(json!("timer"));
+    assert_eq!((kind(&answer), &answer["action"]["reason"]), ("pause", &json!("unchanged_limit")));
+    assert_eq!(answer["action"]["directive"], "stop_tick_loop");
+    world.later(600);
+    for event in ["timer", "settled", "session_replaced"] {
+        assert_eq!(kind(&world.step(json!(event))), "idle", "{event}");
+    }
+    assert_eq!(world.admissions(), 0);
+}
+
+#[test]
+fn a_recheck_that_finds_a_run_follows_it() {
+    let mut world = World::new("pi");
+    world.todo("one");
+    let gate = world.gate();
+    world.start();
+    for minutes in [30, 60] {
+        world.later(minutes);
+        world.step(json!("timer"));
+    }
+    world.call("gate.decide", json!({"goal_id": "g", "todo_id": gate, "outcome": "approve"}));
+    assert_eq!(kind(&world.step(json!("timer"))), "prompt");
+    assert_eq!(world.stored()["unchanged"], 0);
+}
+
+#[test]
+fn a_decided_gate_wakes_a_waiting_loop_at_once() {
+    let world = World::new("opencode");
+    world.todo("one");
+    let gate = world.gate();
+    assert_eq!(kind(&world.start()), "wait");
+    assert_eq!(kind(&world.step(json!("changed"))), "wait");
+    world.call("gate.decide", json!({"goal_id": "g", "todo_id": gate, "outcome": "approve"}));
+    assert_eq!(kind(&world.step(json!("changed"))), "prompt");
+}
+
+#[test]
+fn a_new_token_begins_the_ladder_anew() {
+    let mut world = World::new("pi");
+    world.todo("one");
+    world.gate();
+    world.start();
+    world.later(30);
+    world.step(json!("timer"));
+    world.gate_two();
+    world.later(60);
+    let answer = world.step(json!("timer"));
+    assert_eq!((kind(&answer), minutes(&world, &answer)), ("wait", 30), "{answer}");
+    assert_eq!(world.stored()["unchanged"], 1);
+}
+
+impl World {
+    fn gate_two(&self) {
+        self.call(
+            "gate.open",
+            json!({"goal_id": "g", "question": "And this?", "blocks_agent": "ada"}),
+        );
+    }
+}
+
+#[test]
+fn codex_ends_a_blocked_stretch_with_its_native_goal_and_comes_back_on_resume() {
+    let mut world = World::new("codex-cli");
+    world.todo("one");
+    let gate = world.gate();
+    world.start();
+    for minutes in [30, 60] {
+        world.later(minutes);
+        world.step(json!("timer"));
+    }
+    let answer = world.step(json!("timer"));
+    assert_eq!(answer["action"]["directive"], "update_goal_blocked_keep_loopx_active", "{answer}");
+    world.call("gate.decide", json!({"goal_id": "g", "todo_id": gate, "outcome": "approve"}));
+    assert_eq!(kind(&world.step(json!("timer"))), "idle", "only /goal resume brings it back");
+    assert_eq!(kind(&world.step(json!("resumed"))), "prompt");
+}
+
+#[test]
+fn an_abort_and_a_user_prompt_pause_durably_and_a_restart_stays_paused() {
+    for (event, reason) in [
+        (json!("aborted"), "aborted"),
+        (json!("paused"), "user_paused"),
+        (json!({"kind": "user_prompt", "prompt": "do something else"}), "user_prompt"),
+    ] {
+        let world = World::new("pi");
+        world.todo("one");
+        let run = world.start();
+        echo(&world, &run);
+        let answer = world.step(event.clone());
+        assert_eq!((kind(&answer), &answer["action"]["reason"]), ("pause", &json!(reason)));
+        for event in ["settled", "timer", "changed", "session_replaced", "settled"] {
+            assert_eq!(kind(&world.step(json!(event))), "idle", "{event} after {reason}");
+        }
+        assert_eq!(world.stored()["state"], "paused");
+        assert_ne!(world.turn_state(&turn(&run)), "live", "{reason}");
+        assert_eq!(world.admissions(), 1);
+        assert_eq!(kind(&world.step(json!("resumed"))), "prompt");
+    }
+}
+
+#[test]
+fn a_user_prompt_before_ours_arrived_pauses_and_gives_the_turn_back() {
+    let world = World::new("pi");
+    world.todo("one");
+    let run = world.start();
+    assert_eq!(kind(&world.step(json!({"kind": "user_prompt", "prompt": "wait"}))), "pause");
+    assert_eq!(world.turn_state(&turn(&run)), "released");
+    // Text that merely mentions the turn is not the prompt.
+    let run = world.step(json!("resumed"));
+    let quoted = format!("what is LOOPX_TURN={} about?\nplease stop", turn(&run));
+    assert_eq!(kind(&world.step(json!({"kind": "user_prompt", "prompt": quoted}))), "pause");
+}
+
+#[test]
+fn on_opencode_a_user_message_takes_the_turn_and_the_loop_goes_on() {
+    let world = World::new("opencode");
+    world.todo("one");
+    world.gate();
+    world.start();
+    let taken = world.step(json!({"kind": "user_prompt", "prompt": "what is up?"}));
+    assert_eq!(kind(&taken), "idle", "the timer is off: {taken}");
+    assert_eq!(kind(&world.step(json!("timer"))), "idle");
+    let settled = world.step(json!("settled"));
+    assert_eq!((kind(&settled), minutes(&world, &settled)), ("wait", 30));
+}
+
+#[test]
+fn a_restart_rebuilds_the_wait_and_repeats_no_prompt() {
+    let mut world = World::new("pi");
+    let todo = world.todo("one");
+    // Stored and never seen in the session: the same prompt with the same turn.
+    let run = world.start();
+    let again = world.step(json!("session_replaced"));
+    assert_eq!(again["action"], run["action"], "word for word");
+    assert_eq!(world.admissions(), 1);
+    // Under way when the host went: that turn is over, another one is admitted.
+    echo(&world, &again);
+    let after = world.step(json!("session_replaced"));
+    assert_eq!((kind(&after), &after["action"]["todo_id"]), ("prompt", &json!(todo)));
+    assert_ne!(turn(&after), turn(&run));
+    assert_eq!(world.turn_state(&turn(&run)), "released");
+    // Waiting.
+    world.step(json!("aborted"));
+    world.gate();
+    world.step(json!("resumed"));
+    world.later(10);
+    let waiting = world.step(json!("session_replaced"));
+    assert_eq!((kind(&waiting), minutes(&world, &waiting)), ("wait", 20));
+    world.later(25);
+    let due = world.step(json!("session_replaced"));
+    assert_eq!((kind(&due), minutes(&world, &due)), ("wait", 60), "it came due meanwhile");
+}
+
+#[test]
+fn two_runtimes_on_one_session_continue_once() {
+    let world = World::new("opencode");
+    world.todo("one");
+    world.step(json!("activated"));
+    let seen = world.stored()["generation"].clone();
+    let with = json!({"generation": seen});
+    let first = world.step_with(json!("settled"), with.clone());
+    let second = world.step_with(json!("settled"), with);
+    assert_eq!((kind(&first), kind(&second)), ("prompt", "wait"));
+    assert_eq!(second["stale"], true);
+    assert_eq!(world.admissions(), 1);
+}
+
+#[test]
+fn a_stale_evaluation_never_acts_after_a_re_activation() {
+    let world = World::new("pi");
+    world.todo("one");
+    let run = world.start();
+    let seen = world.stored()["generation"].clone();
+    world.step(json!("activated"));
+    assert_eq!(world.turn_state(&turn(&run)), "released");
+    for event in ["settled", "timer", "aborted", "host_error"] {
+        let late = world.step_with(json!(event), json!({"generation": seen}));
+        assert_eq!((kind(&late), &late["stale"]), ("idle", &json!(true)), "{event}");
+    }
+    assert_eq!(world.stored()["state"], "armed");
+    assert_eq!(world.admissions(), 1);
+}
+
+#[test]
+fn failures_climb_a_ladder_with_a_cap_and_a_settled_turn_ends_it() {
+    let mut world = World::new("pi");
+    world.todo("one");
+    world.step(json!("activated"));
+    let mut waits = Vec::new();
+    for _ in 0..6 {
+        let answer = world.step(json!("probe_failed"));
+        waits.push(minutes(&world, &answer));
+        world.later(waits[waits.len() - 1]);
+    }
+    assert_eq!(waits, [3, 6, 12, 24, 30, 30]);
+    let run = world.step(json!("timer"));
+    echo(&world, &run);
+    let broken = world.step(json!("host_error"));
+    assert_eq!(minutes(&world, &broken), 30, "a run that breaks does not begin it anew");
+    assert_eq!(world.turn_state(&turn(&run)), "released");
+    world.later(30);
+    let run = world.step(json!("timer"));
+    echo(&world, &run);
+    world.settle(&turn(&run), "progress");
+    world.step(json!("settled"));
+    assert_eq!(world.stored()["failures"], 0);
+}
+
+#[test]
+fn a_permanently_failing_host_asks_at_most_so_often_a_day() {
+    let mut world = World::new("pi");
+    world.todo("one");
+    let mut answer = world.start();
+    let (mut prompts, end) = (0, world.now.plus_minutes(24 * 60));
+    while world.now < end {
+        if kind(&answer) == "prompt" {
+            prompts += 1;
+            answer = world.step(json!("host_error"));
+            continue;
+        }
+        let wait = minutes(&world, &answer);
+        world.later(wait.max(1));
+        answer = world.step(json!("timer"));
+        if kind(&answer) == "recheck" {
+            answer = world.step(json!("timer"));
+        }
+        if kind(&answer) == "pause" {
+            break;
+        }
+    }
+    assert!((3..=12).contains(&prompts), "{prompts} prompts");
+}
+
+#[test]
+fn compaction_continues_once_and_the_next_prompt_has_the_whole_body() {
+    let world = World::new("opencode");
+    world.todo("one");
+    world.todo("two");
+    let run = world.start();
+    assert!(run["action"]["text"].as_str().unwrap().contains("Other outcomes"));
+    echo(&world, &run);
+    world.settle(&turn(&run), "completed");
+    for _ in 0..2 {
+        assert_ne!(kind(&world.step(json!("compacted"))), "prompt");
+    }
+    let next = world.step(json!("settled"));
+    assert!(next["action"]["text"].as_str().unwrap().contains("Other outcomes"));
+    assert_ne!(kind(&world.step(json!("compacted"))), "prompt");
+    assert_eq!(world.admissions(), 2);
+}
+
+#[test]
+fn without_compaction_a_session_gets_the_body_once() {
+    let world = World::new("opencode");
+    world.todo("one");
+    world.todo("two");
+    let run = world.start();
+    echo(&world, &run);
+    world.settle(&turn(&run), "completed");
+    let next = world.step(json!("settled"));
+    assert!(!next["action"]["text"].as_str().unwrap().contains("Other outcomes"));
+}
+
+#[test]
+fn a_stopped_goal_and_a_goal_without_quota_pause_the_loop_and_a_resumed_one_goes_on() {
+    let world = World::new("pi");
+    world.todo("one");
+    world.step(json!("activated"));
+    world.call("goal.stop", json!({"goal_id": "g"}));
+    let answer = world.step(json!("settled"));
+    assert_eq!((kind(&answer), &answer["action"]["reason"]), ("pause", &json!("goal_stopped")));
+    assert_eq!(kind(&world.step(json!("timer"))), "idle");
+    world.call("goal.resume", json!({"goal_id": "g"}));
+    assert_eq!(kind(&world.step(json!("changed"))), "prompt");
+}
+
+#[test]
+fn a_session_follows_one_goal() {
+    let world = World::new("pi");
+    world.goal("h");
+    world.todo("one");
+    let run = world.start();
+    world.call(
+        "loop.step",
+        json!({"goal_id": "h", "surface": "pi", "session": "s-1", "event": {"kind": "activated"}}),
+    );
+    let shown = world.call("loop.show", json!({"surface": "pi", "session": "s-1"}));
+    assert_eq!(shown["loops"].as_array().unwrap().len(), 1, "{shown}");
+    assert_eq!(shown["loops"][0]["goal_id"], "h");
+    assert_eq!(world.turn_state(&turn(&run)), "released");
+    let error = world.kernel().call(
+        "loop.step",
+        &json!({"goal_id": "g", "surface": "pi", "session": "s-1", "event": {"kind": "timer"}}),
+    );
+    assert_eq!(error.unwrap_err().row().text, "loop_unknown");
+}
+
+#[test]
+fn an_empty_session_an_unknown_host_and_a_foreign_agent_are_refused() {
+    let world = World::new("pi");
+    world.step(json!("activated"));
+    for (surface, session, agent) in [
+        ("pi", "", None),
+        ("pi", "  ", None),
+        ("emacs", "s", None),
+        ("pi", "a\0b", None),
+        ("pi", "s-1", Some("bob")),
+    ] {
+        let mut request = json!({
+            "goal_id": "g", "surface": surface, "session": session, "event": {"kind": "timer"},
+        });
+        if let Some(agent) = agent {
+            request["agent_id"] = json!(agent);
+        }
+        assert!(world.kernel().call("loop.step", &request).is_err(), "{request}");
+    }
+    let long = "x".repeat(5_000);
+    let request =
+        json!({"goal_id": "g", "surface": "pi", "session": long, "event": {"kind": "activated"}});
+    assert!(world.kernel().call("loop.step", &request).is_err());
+}
+
+#[test]
+fn session_names_are_not_kept_and_do_not_collide() {
+    let mut world = World::new("pi");
+    world.session = "/home/someone/secret-project/session-canary.jsonl";
+    world.step(json!("activated"));
+    let dump = world.call("export", json!({"goal_id": "g"})).to_string();
+    assert!(!dump.contains("canary") && !dump.contains("someone"), "a digest is kept, no name");
+    let first = world.stored()["session_key"].clone();
+    world.session = "/home/someone/secret-project/session-canary.jsonl2";
+    world.step(json!("activated"));
+    assert_ne!(first, world.stored()["session_key"]);
+    world.surface = "opencode";
+    world.step(json!("activated"));
+    assert_ne!(first, world.stored()["session_key"]);
+}
+
+#[test]
+fn an_observer_looks_and_admits_nothing() {
+    let mut world = World::new("shell");
+    world.todo("one");
+    let observe = json!({"observe": true});
+    world.step(json!("activated"));
+    for event in ["settled", "timer", "timer"] {
+        let answer = world.step_with(json!(event), observe.clone());
+        assert_eq!((kind(&answer), &answer["decision"]["should_run"]), ("wait", &json!(true)));
+        assert_eq!(minutes(&world, &answer), 3);
+        world.later(3);
+    }
+    assert_eq!(world.admissions(), 0);
+}
+
+#[test]
+fn a_replan_whose_host_died_is_not_dispatched_again_until_its_turn_is_settled() {
+    let world = World::new("shell");
+    let todo = world.todo("one");
+    let run = world.start();
+    world.step(json!("delivered"));
+    world.call(
+        "turn.settle",
+        json!({"goal_id": "g", "agent_id": "ada", "turn_instance_id": turn(&run),
+               "outcome": "completed", "evidence": ["done"]}),
+    );
+    let _ = todo;
+    let replan = world.step(json!({"kind": "settled", "turn_instance_id": turn(&run)}));
+    assert_eq!(
+        (kind(&replan), &replan["decision"]["rule"]),
+        ("prompt", &json!("replan")),
+        "{replan}"
+    );
+    world.step(json!("delivered"));
+    // kill -9; the worker is started again.
+    let after = world.step(json!("session_replaced"));
+    assert_ne!(kind(&after), "prompt", "{after}");
+    assert_eq!(after["decision"]["reason_code"], "replan_outcome_unknown", "{after}");
+    world.call("feedback", json!({"goal_id": "g", "agent_id": "ada", "text": "think again"}));
+    let other = world.step(json!("changed"));
+    assert_ne!(kind(&other), "prompt", "a new obligation does not make it safe: {other}");
+    world.call(
+        "turn.settle",
+        json!({"goal_id": "g", "agent_id": "ada", "turn_instance_id": turn(&replan),
+               "outcome": "progress", "evidence": ["planned"], "next_agent_todo": "two"}),
+    );
+    assert_eq!(kind(&world.step(json!("changed"))), "prompt");
+}
+
+#[test]
+fn a_replan_whose_child_ended_well_and_resolved_nothing_is_paused() {
+    let world = World::new("shell");
+    world.todo("one");
+    let run = world.start();
+    world.call(
+        "turn.settle",
+        json!({"goal_id": "g", "agent_id": "ada", "turn_instance_id": turn(&run),
+               "outcome": "completed", "evidence": ["done"]}),
+    );
+    let replan = world.step(json!({"kind": "settled", "turn_instance_id": turn(&run)}));
+    let after = world.step(json!({"kind": "settled", "turn_instance_id": turn(&replan)}));
+    assert_ne!(kind(&after), "prompt");
+    assert_eq!(after["decision"]["reason_code"], "replan_paused", "{after}");
+    // Other work goes on.
+    world.todo("independent");
+    assert_eq!(kind(&world.step(json!("changed"))), "prompt");
+}
