@@ -120,7 +120,7 @@ pub fn step(
             let named = |p: &Pending| turn_instance_id.as_deref() == Some(p.turn_id.as_str());
             match &next.pending {
                 // Idleness from before the prompt arrived, told twice.
-                Some(p) if !p.delivered && !named(p) => return stay(next),
+                Some(p) if !p.delivered && !named(p) => stay(next),
                 Some(p) => {
                     let end = Some((p.turn_id.clone(), TurnEnd::Finished));
                     next.pending = None;
