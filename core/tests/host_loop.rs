@@ -614,3 +614,126 @@ fn a_replan_whose_child_ended_well_and_resolved_nothing_is_paused() {
     world.todo("independent");
     assert_eq!(kind(&world.step(json!("changed"))), "prompt");
 }
+
+#[test]
+fn what_became_of_a_replan_is_read_back_and_goes_stale_with_its_source() {
+    let world = World::new("shell");
+    world.todo("one");
+    let run = world.start();
+    world.call(
+        "turn.settle",
+        json!({"goal_id": "g", "agent_id": "ada", "turn_instance_id": turn(&run),
+               "outcome": "completed", "evidence": ["done"]}),
+    );
+    let status = |world: &World| world.call("status", json!({"goal_id": "g"}))["host_poll"].clone();
+    let replan = world.step(json!({"kind": "settled", "turn_instance_id": turn(&run)}));
+    assert!(status(&world).is_null(), "nothing to read back yet");
+    world.step(json!("delivered"));
+    let after = world.step(json!("session_replaced"));
+    assert_eq!(after["host_poll_receipt"]["recorded"], true, "{after}");
+    let shown = status(&world);
+    let row = &shown["replans"][0];
+    assert_eq!(
+        (&row["kind"], &row["freshness"], &row["turn_instance_id"], &row["cost"], &row["agent_id"]),
+        (
+            &json!("replan_outcome_unknown"),
+            &json!("current"),
+            &json!(turn(&replan)),
+            &json!("unknown"),
+            &json!("ada")
+        )
+    );
+    // A sync of the mirror changes nothing; a change of the goal does.
+    let registry = world.folder.path().join("p/.loopx/registry.json");
+    let edit = |change: &dyn Fn(&mut Value)| {
+        let mut root: Value = serde_json::from_slice(&std::fs::read(&registry).unwrap()).unwrap();
+        change(&mut root["goals"][0]);
+        std::fs::write(&registry, serde_json::to_vec_pretty(&root).unwrap()).unwrap();
+    };
+    edit(&|goal| {
+        goal["synced_at"] = json!("2026-11-29T13:00:00Z");
+        goal["clear_attention_override"] = json!(true);
+    });
+    assert_eq!(status(&world)["replans"][0]["freshness"], "current");
+    edit(&|goal| goal["objective"] = json!("something else"));
+    assert_eq!(status(&world)["replans"][0]["freshness"], "stale");
+    // Verified settlement of exactly that turn clears it.
+    world.call(
+        "turn.settle",
+        json!({"goal_id": "g", "agent_id": "ada", "turn_instance_id": turn(&replan),
+               "outcome": "progress", "evidence": ["planned"], "next_agent_todo": "two"}),
+    );
+    assert_eq!(kind(&world.step(json!("changed"))), "prompt");
+    assert_eq!(status(&world)["replans"], json!([]));
+}
+
+#[test]
+fn an_unreadable_receipt_is_kept_until_the_store_knows_better() {
+    let world = World::new("shell");
+    world.todo("one");
+    let run = world.start();
+    let folder = world.folder.path().join("p/.loopx/goals/g/.loopx-host-poll-receipts");
+    std::fs::create_dir_all(&folder).unwrap();
+    let path = folder.join("g.json");
+    std::fs::write(&path, b"{bad \xff").unwrap();
+    let read_back =
+        |world: &World| world.call("status", json!({"goal_id": "g"}))["host_poll"].clone();
+    assert_eq!(read_back(&world)["state"], "unreadable");
+    world.call(
+        "turn.settle",
+        json!({"goal_id": "g", "agent_id": "ada", "turn_instance_id": turn(&run),
+               "outcome": "completed", "evidence": ["done"]}),
+    );
+    world.step(json!({"kind": "settled", "turn_instance_id": turn(&run)}));
+    assert_eq!(std::fs::read(&path).unwrap(), b"{bad \xff");
+    world.step(json!("delivered"));
+    world.step(json!("session_replaced"));
+    assert_eq!(read_back(&world)["replans"][0]["kind"], "replan_outcome_unknown");
+}
+
+#[test]
+fn a_session_keeps_what_a_person_did_while_the_store_cannot_be_written() {
+    use loopx_core::command::loops::LoopStepRequest;
+    use loopx_core::host_loop::LoopEvent;
+    use loopx_core::kernel::LoopSession;
+
+    let world = World::new("pi");
+    world.todo("one");
+    world.gate();
+    let kernel = world.kernel();
+    let template = LoopStepRequest {
+        surface: "pi".into(),
+        session: "s-1".into(),
+        event: LoopEvent::Activated,
+        generation: None,
+        agent_id: Some("ada".into()),
+        available_capabilities: None,
+        independent_worktree: None,
+        execution_context: None,
+        ttl_seconds: None,
+        holder_pid: None,
+        observe: false,
+    };
+    let mut session = LoopSession::new("g", template);
+    session.step(&kernel, LoopEvent::Activated);
+    let settled = session.step(&kernel, LoopEvent::Settled { turn_instance_id: None });
+    assert_eq!(kind(&settled), "wait");
+    // The registry is gone for a moment.
+    let registry = world.folder.path().join("p/.loopx/registry.json");
+    let away = registry.with_extension("away");
+    std::fs::rename(&registry, &away).unwrap();
+    let mut waits = Vec::new();
+    for event in [LoopEvent::Aborted, LoopEvent::Timer, LoopEvent::Timer] {
+        let answer = session.step(&kernel, event);
+        assert_eq!(answer["ok"], false, "{answer}");
+        assert!(answer["error_code"].is_string(), "{answer}");
+        waits.push(minutes(&world, &answer));
+    }
+    assert_eq!(waits, [3, 6, 12]);
+    assert_eq!(session.owed(), [LoopEvent::Aborted]);
+    std::fs::rename(&away, &registry).unwrap();
+    let answer = session.step(&kernel, LoopEvent::Timer);
+    assert_eq!((kind(&answer), &answer["loop"]["reason"]), ("idle", &json!("aborted")), "{answer}");
+    assert!(session.owed().is_empty());
+    assert_eq!(world.stored()["state"], "paused");
+}

@@ -16,6 +16,7 @@ pub mod binding;
 pub mod event;
 pub mod plan;
 pub mod prompt;
+pub mod receipt;
 pub mod retry;
 pub mod step;
 pub mod surface;

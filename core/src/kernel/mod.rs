@@ -2,9 +2,11 @@
 //! a transaction, runs the pure command or decision, and makes the result durable.
 
 mod goal;
+mod host_poll;
 mod import;
 mod leases;
 mod lifecycle;
+mod loop_session;
 mod loops;
 mod maintenance;
 mod report;
@@ -39,6 +41,7 @@ use crate::registry::{Registry, Route, RouteInput};
 use crate::store::sqlite::SqliteOptions;
 
 pub use lifecycle::{AgentListRequest, AgentRegisterRequest, GoalCreateRequest, GoalStopRequest};
+pub use loop_session::LoopSession;
 pub use maintenance::{
     MigrateRequest, Progress, Step, StoreBackupRequest, StoreCheckRequest, StorePruneRequest,
     StoreRestoreRequest,

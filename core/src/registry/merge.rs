@@ -2,11 +2,15 @@
 //! and the rules by which they join what is there. Pure but for comparing paths;
 //! files and locks are `projection`'s.
 
+use std::collections::BTreeMap;
+use std::path::Path;
+
 use serde_json::{Map, Value, json};
 
 use super::document::{entry_id, is_goal, shown, text_field};
 use super::place::same_place;
 use crate::error::{Error, ErrorCode, Result};
+use crate::file::sha256_hex;
 use crate::model::{GoalId, Instant};
 
 /// Fields by which a person may override what a goal waits on.
@@ -70,6 +74,21 @@ pub fn transform(
     entry.insert("authority_source_count".into(), json!(sources.as_ref().map_or(0, length)));
     entry.insert("authority_registry".into(), authority_counters(authority.as_ref()));
     entry
+}
+
+/// Witness of a source goal and its route: sha256 over the global form of its entry
+/// without what a sync changes by itself (`synced_at`, a `clear_attention_override` that
+/// the merge uses up). Readback of what was observed about a goal is held against it.
+pub fn observation_digest(entry: &Value, source_registry: &Path, runtime_root: &str) -> String {
+    let route = source_registry.to_string_lossy();
+    let mut entry = match entry.as_object() {
+        Some(entry) => transform(entry, &route, Instant::default()),
+        None => Map::new(),
+    };
+    entry.shift_remove("synced_at");
+    entry.shift_remove("clear_attention_override");
+    let sorted: BTreeMap<&String, &Value> = entry.iter().collect();
+    sha256_hex(json!([sorted, runtime_root]).to_string().as_bytes())
 }
 
 /// Merges `incoming` into the global `goals` and answers what became of each.

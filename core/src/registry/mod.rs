@@ -20,6 +20,7 @@ pub use document::{Lookup, Registry, entry_digest};
 pub use lifecycle::{
     GoalSpec, QuotaSpec, Transition, create_entry, mark_imported, register_agents, resume, stop,
 };
+pub use merge::observation_digest;
 pub use policy::policy;
 pub use projection::{Projected, Projection};
 pub use route::{Followed, FoundBy, Route, RouteInput, follow};

@@ -31,7 +31,13 @@ impl Kernel {
         let single = at.goal_id.is_some() || self.registry()?.only_goal().is_ok();
         if single {
             let look = Look::at(self, self.goal(at.goal_id.as_deref())?, false);
-            return one(&look);
+            let mut answer = one(&look)?;
+            if let (Some(receipt), Some(map)) =
+                (self.receipt_of(&look.goal), answer.as_object_mut())
+            {
+                map.insert("host_poll".into(), receipt);
+            }
+            return Ok(answer);
         }
         let rows: Vec<Value> = every_goal(self, |goal| Ok(row(&Look::at(self, goal, false))))?
             .into_iter()

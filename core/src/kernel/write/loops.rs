@@ -3,6 +3,8 @@
 
 use serde_json::{Map, Value, json};
 
+use super::super::goal::Goal;
+use super::super::host_poll::{replan_observation, replan_row};
 use super::super::{Kernel, admission_request, import::random_hex, receipt, to_json};
 use super::{Done, Once, Open, Stage, puts_of, replay};
 use crate::admission::packet::answer;
@@ -14,11 +16,12 @@ use crate::error::{Error, ErrorCode, Result};
 use crate::file::{FileLock, sha256_hex};
 use crate::host_loop::binding::ROW_KIND;
 use crate::host_loop::prompt::{self, Subject as PromptSubject};
+use crate::host_loop::receipt::{Observation, Poll};
 use crate::host_loop::{
     Action, Binding, LoopEvent, LoopState, Notice, Pending, Reading, Reason, SessionKey, Step,
     Surface, conclude, standing, step,
 };
-use crate::model::{AgentId, CommitRecord, EffectId, TurnId};
+use crate::model::{AgentId, CommitRecord, EffectId, Instant, TurnId};
 use crate::operation::Addressed;
 use crate::registry::Registry;
 use crate::store::Change;
@@ -28,6 +31,23 @@ struct Asked<'r> {
     request: &'r LoopStepRequest,
     surface: &'static Surface,
     key: SessionKey,
+}
+
+/// What is known of an agent's replan at the end of a step.
+struct Seen {
+    agent: AgentId,
+    packet: Value,
+    at: Instant,
+    replan: Option<Observation>,
+}
+
+impl Seen {
+    fn of(stage: &Stage<'_>, agent: &AgentId, packet: &Value) -> Result<Self> {
+        let paused = packet.get("reason_code").and_then(Value::as_str) == Some("replan_paused");
+        let attempts = stage.scene()?.view(false)?.attempts;
+        let replan = replan_observation(stage.tx, &attempts, agent, paused, stage.now)?;
+        Ok(Self { agent: agent.clone(), packet: packet.clone(), at: stage.now, replan })
+    }
 }
 
 /// What a step came to, before it is stored.
@@ -63,16 +83,21 @@ impl Kernel {
             replay: &|done| replay(&done, &digest, &effect_id),
             editor: None,
         };
-        self.transact(&mut open, &once, |stage| self.stepped(stage, &asked, &effect_id, &digest))
+        let mut seen = None;
+        let mut answer = self.transact(&mut open, &once, |stage| {
+            self.stepped(stage, &asked, &effect_id, &digest, &mut seen)
+        })?;
+        if let (Some(seen), Some(map)) = (seen, answer.as_object_mut())
+            && let Some(receipt) = self.publish(&open.goal, seen)
+        {
+            map.insert("host_poll_receipt".into(), receipt);
+        }
+        Ok(answer)
     }
 
     /// A goal's store, opened behind the shared registry lock on the policy in force:
     /// stop holds the lock alone. An import needs the lock for itself, so it comes first.
-    fn open_in_force(
-        &self,
-        found: super::Goal,
-        operation: &str,
-    ) -> Result<(Open<'_>, Option<FileLock>)> {
+    fn open_in_force(&self, found: Goal, operation: &str) -> Result<(Open<'_>, Option<FileLock>)> {
         let (goal, uid) = self.with_store(found)?;
         let lock = FileLock::shared_if_possible(
             goal.registry.path(),
@@ -94,6 +119,7 @@ impl Kernel {
         asked: &Asked<'_>,
         effect_id: &EffectId,
         digest: &str,
+        seen_replan: &mut Option<Seen>,
     ) -> Result<Done> {
         let request = asked.request;
         let goal_id = stage.goal.policy.goal_id.clone();
@@ -125,6 +151,9 @@ impl Kernel {
             Step::Resend(binding) => self.resend(stage, *binding)?,
             Step::Evaluate(binding) => self.evaluate(stage, asked, *binding)?,
         };
+        if let (Some(packet), Some(agent)) = (&outcome.packet, &outcome.binding.agent) {
+            *seen_replan = Some(Seen::of(stage, agent, packet)?);
+        }
         let notice = notice(&mut outcome);
         let unchanged = stored
             .as_ref()
@@ -162,6 +191,11 @@ impl Kernel {
             receipt: answer.clone(),
         })?;
         if let Some((turn, decided)) = outcome.admitted {
+            let is_replan = outcome.binding.pending.as_ref().is_some_and(|p| p.rule == "replan");
+            if let (true, Some(agent)) = (is_replan, &agent) {
+                let row = replan_row(stage.goal, agent, &turn)?;
+                stage.tx.apply(&[Change::PutHostRow(row)])?;
+            }
             let done = self.bind(stage, &turn, agent.as_ref(), decided)?;
             let mut puts = puts_of(&changes);
             puts.extend(done.puts);
@@ -295,6 +329,21 @@ impl Kernel {
             todo_id: pending.todo_id.clone(),
         };
         Ok(Outcome { binding, action, packet: Some(packet), admitted: None })
+    }
+
+    /// Publishes what is known of the agent's replan, and takes back what was known. A step
+    /// that has nothing to say leaves the receipt to the polls.
+    fn publish(&self, goal: &Goal, seen: Seen) -> Option<Value> {
+        if seen.replan.is_none() && !self.was_observed(goal, &seen.agent) {
+            return None;
+        }
+        let poll = Poll {
+            goal_id: &goal.raw_id,
+            agent: Some(&seen.agent),
+            at: seen.at,
+            packet: &seen.packet,
+        };
+        Some(self.put_receipt(goal, &poll, Some(seen.replan)))
     }
 
     /// A session follows one goal: what it followed before lets it go.
