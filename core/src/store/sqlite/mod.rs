@@ -31,6 +31,10 @@ use crate::model::{
 /// `LOOP` in ASCII: marks the file as ours.
 const APPLICATION_ID: i64 = 0x4c4f_4f50;
 
+/// Statements that a connection keeps prepared: more than a decision and a write need
+/// together, so that none is prepared twice.
+const STATEMENTS_KEPT: usize = 128;
+
 /// The statements that make an empty store of schema 1.
 const SCHEMA_1: &str = "
 CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -351,6 +355,7 @@ fn connect(path: &Path, flags: OpenFlags, options: &SqliteOptions) -> Result<Con
     let conn = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)
         .map_err(sql_error)?;
     conn.busy_timeout(options.deadline).map_err(sql_error)?;
+    conn.set_prepared_statement_cache_capacity(STATEMENTS_KEPT);
     conn.execute_batch("PRAGMA journal_mode=TRUNCATE; PRAGMA synchronous=FULL; PRAGMA cache_size=-4096; PRAGMA trusted_schema=OFF")
         .or_else(|error| {
             // A read-only connection cannot set a journal mode and does not need one.
