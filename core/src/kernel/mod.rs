@@ -87,6 +87,7 @@ pub struct Kernel {
     options: KernelOptions,
     route: Route,
     stores: Stores,
+    equal: surface::Equal,
 }
 
 impl Kernel {
@@ -95,7 +96,7 @@ impl Kernel {
     /// Errors: [`ErrorCode::RegistryAmbiguous`].
     pub fn open(options: KernelOptions) -> Result<Self> {
         let route = options.route.registry()?;
-        Ok(Self { options, route, stores: Stores::default() })
+        Ok(Self { options, route, stores: Stores::default(), equal: surface::Equal::default() })
     }
 
     /// Calls an operation by name with a JSON object; `goal_id` and `effect_id` stand
