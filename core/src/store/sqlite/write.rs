@@ -43,7 +43,7 @@ impl<'a> SqliteTransaction<'a> {
     }
 
     fn db(&self) -> Db<'_> {
-        Db { conn: self.conn, uid: self.uid }
+        Db { conn: self.conn, uid: self.uid, views: None }
     }
 
     fn run(&self, sql: &str, params: impl rusqlite::Params) -> Result<usize> {
