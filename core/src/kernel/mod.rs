@@ -90,6 +90,8 @@ pub struct Kernel {
     options: KernelOptions,
     route: Route,
     stores: Stores,
+    found: goal::Found,
+    equal: surface::Equal,
 }
 
 impl Kernel {
@@ -98,7 +100,13 @@ impl Kernel {
     /// Errors: [`ErrorCode::RegistryAmbiguous`].
     pub fn open(options: KernelOptions) -> Result<Self> {
         let route = options.route.registry()?;
-        Ok(Self { options, route, stores: Stores::default() })
+        Ok(Self {
+            options,
+            route,
+            stores: Stores::default(),
+            found: goal::Found::default(),
+            equal: surface::Equal::default(),
+        })
     }
 
     /// Calls an operation by name with a JSON object; `goal_id` and `effect_id` stand
@@ -305,12 +313,11 @@ impl Kernel {
     fn decide_now(&self, at: &Addressed, request: &ShouldRunRequest) -> (Decision, Value) {
         let now = self.now();
         let name = at.goal_id.clone().unwrap_or_default();
-        let looked = || -> Result<(Goal, AdmissionRequest)> {
-            let goal = self.goal(at.goal_id.as_deref())?;
+        let looked = self.goal_again(at.goal_id.as_deref()).and_then(|goal| {
             let asked = admission_request(&goal.policy, request)?;
             Ok((goal, asked))
-        };
-        match looked() {
+        });
+        match looked {
             Ok((goal, asked)) => {
                 // A stopped or paused goal is answered from the registry alone.
                 let query = ViewQuery {

@@ -9,7 +9,8 @@ use serde_json::{Value, json};
 
 use super::super::goal::Goal;
 use super::super::snapshot::{MAX_STATE_FILE, health_of};
-use super::super::{Kernel, import, surface};
+use super::super::surface::{self, Equal};
+use super::super::{Kernel, import};
 use super::{Progress, Step};
 use crate::error::{ErrorCode, Result};
 use crate::file::read_bounded;
@@ -140,7 +141,8 @@ fn check_surface(goal: &Goal, uid: &GoalUid, read: &dyn Read) -> Result<Vec<Find
         std::thread::sleep(SETTLE);
     }
     let mut findings: Vec<Finding> = found.into_iter().collect();
-    let looked = surface::look(goal, uid, read).and_then(|surface| match surface {
+    let looked = surface::look(goal, uid, read, &Equal::default());
+    let looked = looked.and_then(|surface| match surface {
         surface::Surface::Edited { bytes, .. } => Document::parse(&bytes).map(drop),
         _ => Ok(()),
     });

@@ -2,6 +2,8 @@
 //! written after it while it is still this writer's turn, and what a projection
 //! displaced is taken in at once.
 
+use std::borrow::Cow;
+
 use serde_json::json;
 
 use super::super::goal::Goal;
@@ -72,7 +74,7 @@ impl Kernel {
         left_over: bool,
         now: Instant,
     ) -> Result<SurfaceNow> {
-        let looked = surface::look(goal, uid, tx);
+        let looked = surface::look(goal, uid, tx, &self.equal);
         match looked {
             Ok(Surface::None) => Ok(SurfaceNow::default()),
             Ok(Surface::Clean) => Ok(SurfaceNow { clean: true, ..SurfaceNow::default() }),
@@ -305,26 +307,28 @@ impl Kernel {
         // must show up as displaced.
         let base = read_bounded(&goal.base_path(uid), snapshot::MAX_STATE_FILE, "projection.base")?
             .filter(|b| !b.is_empty());
-        let expected = if surface.clean { base.clone() } else { surface.holds.clone() };
-        let template = match (
-            &surface.template,
-            base.as_ref().or(expected.as_ref()).filter(|b| !b.is_empty()),
-        ) {
-            (Some(document), _) => document.clone(),
-            (None, Some(bytes)) => Document::parse(bytes)?,
-            (None, None) => surface::fresh_template(goal, now)?,
-        };
         // Only what this transaction changed is drawn anew, if the file shows everything
         // that was stored before it; a writer that was killed may have left it behind.
-        let shows_all = surface.clean
-            && !surface.adopted
-            && base.as_ref().map(|b| sha256_hex(b)) == read.last_projection()?;
-        let whole = || surface::project(read, &template, !puts.is_empty(), now);
-        let drawn = match shows_all {
-            true => {
-                surface::project_changes(read, &template, &puts.iter().collect::<Vec<_>>(), now)?
+        let shows_all = |base: &[u8]| -> Result<bool> {
+            Ok(surface.clean
+                && !surface.adopted
+                && Some(sha256_hex(base)) == read.last_projection()?)
+        };
+        let drawn = match &base {
+            Some(base) if shows_all(base)? => {
+                surface::project_changes(read, base, &puts.iter().collect::<Vec<_>>(), now)?
             }
-            false => None,
+            _ => None,
+        };
+        let expected = if surface.clean { base.clone() } else { surface.holds.clone() };
+        let whole = || {
+            let last = base.as_ref().or(expected.as_ref()).filter(|b| !b.is_empty());
+            let template = match (&surface.template, last) {
+                (Some(document), _) => Cow::Borrowed(document),
+                (None, Some(bytes)) => Cow::Owned(Document::parse(bytes)?),
+                (None, None) => Cow::Owned(surface::fresh_template(goal, now)?),
+            };
+            surface::project(read, &template, !puts.is_empty(), now)
         };
         let bytes = match drawn {
             Some(bytes) => {

@@ -5,16 +5,19 @@
 //! prints the comparison that decided it. Writers queue on an OS lock before
 //! `BEGIN IMMEDIATE`, so that many of them wait in turn instead of timing out.
 
+mod kept;
 pub mod maintain;
 mod read;
 mod write;
 
+use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags};
 use serde_json::Value;
 
+use self::kept::Views;
 use self::read::Db;
 use super::memory::forward_reads;
 use super::{Read, SCHEMA_VERSION, Store, TodoFilter, Transaction, WritersTurn};
@@ -30,6 +33,10 @@ use crate::model::{
 
 /// `LOOP` in ASCII: marks the file as ours.
 const APPLICATION_ID: i64 = 0x4c4f_4f50;
+
+/// Statements that a connection keeps prepared: more than a decision and a write need
+/// together, so that none is prepared twice.
+const STATEMENTS_KEPT: usize = 128;
 
 /// The statements that make an empty store of schema 1.
 const SCHEMA_1: &str = "
@@ -96,6 +103,7 @@ pub struct SqliteStore {
     path: PathBuf,
     identity: Option<(u64, u64)>,
     options: SqliteOptions,
+    views: RefCell<Views>,
 }
 
 /// Which file lies at a path: device and inode, where the system has them.
@@ -206,6 +214,7 @@ impl SqliteStore {
             path: draft.to_path_buf(),
             identity: None,
             options: options.clone(),
+            views: RefCell::default(),
         };
         let mut transaction = Box::new(store.begin_unqueued()?);
         fill(transaction.as_mut())?;
@@ -244,7 +253,14 @@ impl SqliteStore {
             return Err(Error::new(ErrorCode::StoreForeign, "store").detail(path.display()));
         }
         let identity = identity(path);
-        Ok(Self { conn, uid: uid.clone(), path: path.to_path_buf(), identity, options })
+        Ok(Self {
+            conn,
+            uid: uid.clone(),
+            path: path.to_path_buf(),
+            identity,
+            options,
+            views: RefCell::default(),
+        })
     }
 
     fn version(&self) -> Result<u32> {
@@ -297,14 +313,8 @@ impl SqliteStore {
         self.identity.is_some() && self.identity == identity(&self.path)
     }
 
-    /// A number that changes whenever another connection commits: what a long-lived
-    /// handle compares before it trusts what it read.
-    pub fn data_version(&self) -> Result<i64> {
-        self.conn.query_row("PRAGMA data_version", [], |r| r.get(0)).map_err(sql_error)
-    }
-
     fn db(&self) -> Db<'_> {
-        Db { conn: &self.conn, uid: &self.uid }
+        Db { conn: &self.conn, uid: &self.uid, views: Some(&self.views) }
     }
 }
 
@@ -351,6 +361,7 @@ fn connect(path: &Path, flags: OpenFlags, options: &SqliteOptions) -> Result<Con
     let conn = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)
         .map_err(sql_error)?;
     conn.busy_timeout(options.deadline).map_err(sql_error)?;
+    conn.set_prepared_statement_cache_capacity(STATEMENTS_KEPT);
     conn.execute_batch("PRAGMA journal_mode=TRUNCATE; PRAGMA synchronous=FULL; PRAGMA cache_size=-4096; PRAGMA trusted_schema=OFF")
         .or_else(|error| {
             // A read-only connection cannot set a journal mode and does not need one.

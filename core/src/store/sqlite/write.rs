@@ -12,7 +12,7 @@ use crate::model::{
     AgentId, AttemptState, CommitRecord, Counters, EffectId, GoalUid, JournalRow, Lane,
     LegacyWitness, Outcome, Role, Todo, TodoId, Turn, TurnId, TurnState, Usage, UsageTotal,
 };
-use crate::store::memory::{change_of_row, commit_taken, forward_reads, from_value, to_value};
+use crate::store::memory::{change_of_row, commit_taken, forward_reads, from_value};
 use crate::store::{Change, PruneLimits, Pruned, Read, TodoFilter, Transaction, WritersTurn};
 
 /// A write in progress; dropped without commit it is rolled back.
@@ -26,7 +26,7 @@ pub(super) struct SqliteTransaction<'a> {
 }
 
 fn text<T: serde::Serialize>(row: &T) -> Result<String> {
-    Ok(to_value(row)?.to_string())
+    serde_json::to_string(row).map_err(|e| Error::new(ErrorCode::Internal, "record").detail(e))
 }
 
 impl<'a> SqliteTransaction<'a> {
@@ -43,7 +43,7 @@ impl<'a> SqliteTransaction<'a> {
     }
 
     fn db(&self) -> Db<'_> {
-        Db { conn: self.conn, uid: self.uid }
+        Db { conn: self.conn, uid: self.uid, views: None }
     }
 
     fn run(&self, sql: &str, params: impl rusqlite::Params) -> Result<usize> {
