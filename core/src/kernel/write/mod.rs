@@ -215,7 +215,7 @@ impl Kernel {
             if let (false, Some(agent), None) = (effect.changes.is_empty(), &actor, &call.turn) {
                 let followed = effect.changes.contains(&Change::FollowDangling);
                 // First, so that what the command settles takes its attempt with it.
-                let noted = offers::note(&scene, agent, call.spends, followed)?;
+                let noted = offers::note(&scene, &self.writer(agent), call.spends, followed)?;
                 effect.changes.splice(0..0, noted);
             }
             let goal_id = stage.goal.policy.goal_id.as_str();
@@ -226,12 +226,16 @@ impl Kernel {
             let answer = receipt(goal_id, commit, stage.now, effect.answer);
             stage.tx.apply(&effect.changes)?;
             if let (true, Some(agent)) = (call.spends, &actor) {
-                offers::note_standing(stage.goal, stage.tx, agent, stage.now)?;
+                offers::note_standing(stage.goal, stage.tx, &self.writer(agent), stage.now)?;
             }
             let record = self.record(call, &effect_id, commit, actor.clone(), stage.now, &answer);
             stage.tx.record(&record)?;
             Ok(Done { answer, puts: puts_of(&effect.changes), idle: false })
         })
+    }
+
+    fn writer<'w>(&self, agent: &'w AgentId) -> offers::Writer<'w> {
+        offers::Writer { agent, independent_worktree: self.options.independent_worktree }
     }
 
     pub(super) fn record(
