@@ -5,6 +5,7 @@ mod goal;
 mod host_poll;
 mod import;
 mod leases;
+mod leftovers;
 mod lifecycle;
 mod loop_session;
 mod loops;

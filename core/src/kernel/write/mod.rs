@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 
 use super::goal::Goal;
 use super::import::{self, random_hex};
+use super::leftovers;
 use super::snapshot::Snapshot;
 use super::stores::Lent;
 use super::{Kernel, receipt, to_json};
@@ -23,6 +24,7 @@ use crate::file::process::is_dead;
 use crate::file::sha256_hex;
 use crate::model::{AgentId, CommitRecord, EffectId, GoalUid, Instant, Todo, TurnId};
 use crate::operation::Addressed;
+use crate::store::sqlite::sync_committed;
 use crate::store::{Change, Read, Store as _, Transaction};
 use crate::turn::lapse::lapse;
 
@@ -151,6 +153,7 @@ impl Kernel {
         let now = self.now();
         if let Some(done) = tx.commit_of(once.effect_id)? {
             let answer = (once.replay)(done)?;
+            sync_committed(&goal.store_path(uid))?;
             let caught_up = self.catch_up(goal, uid, tx, once.editor, recovered, now);
             match caught_up {
                 Ok(Some(first)) => self.land_displaced(open, first, now)?,
@@ -161,6 +164,8 @@ impl Kernel {
             }
             return Ok(answer);
         }
+        leftovers::rescue(goal, uid, tx.as_ref(), now)?;
+        leftovers::tidy_now_and_then(goal, uid, tx.as_ref(), now)?;
         let left_over = self.adopt_left_over(goal, uid, tx.as_mut(), now)?;
         let mut surface = self.adopt(goal, uid, tx.as_mut(), once.editor, left_over, now)?;
         // What was taken in beside the file is not in its last projection.
