@@ -43,6 +43,7 @@ pub fn kernel(global: &Global) -> Result<Kernel> {
         options.clock = Clock::Fixed(at);
     }
     options.label = text("LOOPX_AGENT_ID");
+    options.independent_worktree = crate::worktree::here();
     Kernel::open(options)
 }
 

@@ -136,6 +136,7 @@ errors! {
     DiskFull, "disk_full", State, 1, AfterChange, "the file system is full", "free space, then call again; nothing was changed";
     WriteDenied, "write_denied", State, 1, AfterChange, "a file or folder may not be written", "grant write access, or name another folder with --runtime-root";
     IoFailed, "io_failed", State, 1, Later, "a file operation failed", "look at the file system, then call again";
+    DurabilityUnknown, "durability_unknown", State, 1, Later, "the change was made, but whether it survives a power cut is not known", "call again with the same effect id or turn id: it answers the first receipt and does nothing twice";
     LockTimeout, "lock_acquire_timeout", Busy, 1, Later, "another process holds a lock", "wait for it, or look at the named process";
     StoreBusy, "store_busy", Busy, 1, Later, "the store is being written", "call again";
     StateFileUnreadable, "state_file_unreadable", State, 1, AfterChange, "the state file cannot be read as UTF-8 text", "mend or restore the state file";
@@ -278,6 +279,21 @@ impl Error {
             "about": self.about,
             "next_command": self.next_command(),
         })
+    }
+
+    /// The change stands, and `self` is why nobody knows whether it survives a power cut. A
+    /// repeat with the same id finds its receipt.
+    #[must_use]
+    pub fn after_the_change(self) -> Self {
+        let why = self.row().text;
+        Self {
+            code: ErrorCode::DurabilityUnknown,
+            sentence: Some(format!(
+                "the change was made, but whether it survives a power cut is not known ({why})"
+            )),
+            next: None,
+            ..self
+        }
     }
 
     /// Turns an operating system error on `role` (the file's role, not its path)

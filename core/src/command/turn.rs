@@ -8,8 +8,8 @@ use crate::admission::decision::Decision;
 use crate::error::{Error, ErrorCode, Result};
 use crate::file::sha256_hex;
 use crate::model::{
-    AgentId, AgentSeen, AttemptState, HandoffMode, HolderEvidence, Instant, Lease, TodoId, Turn,
-    TurnId, TurnState,
+    AgentId, AgentSeen, AttemptState, Declared, HandoffMode, HolderEvidence, Instant, Lease,
+    TodoId, Turn, TurnId, TurnState,
 };
 use crate::store::{Change, Read};
 use crate::turn::lapse::{free, unknown};
@@ -70,6 +70,8 @@ pub struct Terms {
     pub ttl_seconds: Option<u64>,
     /// Who holds it.
     pub holder: Option<HolderEvidence>,
+    /// What the door declares.
+    pub declared: Declared,
 }
 
 /// Checks a time to live and gives the instant at which it ends.
@@ -177,15 +179,27 @@ pub fn admit(
         changes.push(Change::PutAttempt(attempt));
     }
     if let Some(agent) = agent {
-        changes.push(seen(scene, agent, hint_minutes)?);
+        let declared = Some(terms.declared.clone());
+        let seen = AgentSeen { declared, ..seen_now(scene, agent, hint_minutes)? };
+        changes.push(Change::PutSeen(seen));
     }
     Ok(Effect::new(changes, packet))
 }
 
 /// The agent was seen now.
 pub fn seen(scene: &Scene<'_>, agent: &AgentId, hint_minutes: u32) -> Result<Change> {
-    let polls = scene.read.seen(agent)?.map_or(0, |s| s.polls);
-    Ok(Change::PutSeen(AgentSeen { agent: agent.clone(), at: scene.now, hint_minutes, polls }))
+    Ok(Change::PutSeen(seen_now(scene, agent, hint_minutes)?))
+}
+
+fn seen_now(scene: &Scene<'_>, agent: &AgentId, hint_minutes: u32) -> Result<AgentSeen> {
+    let before = scene.read.seen(agent)?;
+    Ok(AgentSeen {
+        agent: agent.clone(),
+        at: scene.now,
+        hint_minutes,
+        polls: before.as_ref().map_or(0, |s| s.polls),
+        declared: before.and_then(|s| s.declared),
+    })
 }
 
 /// The next lease of a todo: its epoch grows for ever.

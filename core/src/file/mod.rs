@@ -4,6 +4,7 @@
 pub mod digest;
 pub mod filesystem;
 pub mod holder;
+pub mod leftover;
 pub mod lock;
 pub mod process;
 pub mod read;
@@ -15,5 +16,5 @@ pub use filesystem::refuse_network;
 pub use holder::{Holder, HolderNote, read_holder};
 pub use lock::{FileLock, LockMode, is_held};
 pub use read::{read_bounded, resolve_target};
-pub use replace::{Durability, Exchanged, exchange, replace, replace_with_mode};
+pub use replace::{Durability, Exchanged, exchange, replace, replace_with_mode, sync_replaced};
 pub use stamp::Stamp;

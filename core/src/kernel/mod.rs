@@ -5,6 +5,7 @@ mod goal;
 mod host_poll;
 mod import;
 mod leases;
+mod leftovers;
 mod lifecycle;
 mod loop_session;
 mod loops;
@@ -75,12 +76,21 @@ pub struct KernelOptions {
     pub deadline: Duration,
     /// Who waits and holds, for lock holder records (`LOOPX_AGENT_ID`).
     pub label: Option<String>,
+    /// The door works in a checkout of its own, apart from the goal's main one. What a
+    /// question declares comes with the question; a write declares nothing else.
+    pub independent_worktree: bool,
 }
 
 impl KernelOptions {
     /// Options with the system clock and a deadline of 30 seconds.
     pub fn new(route: RouteInput) -> Self {
-        Self { route, clock: Clock::System, deadline: Duration::from_secs(30), label: None }
+        Self {
+            route,
+            clock: Clock::System,
+            deadline: Duration::from_secs(30),
+            label: None,
+            independent_worktree: false,
+        }
     }
 }
 

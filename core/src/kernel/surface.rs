@@ -8,9 +8,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use super::goal::Goal;
+use super::leftovers;
 use super::snapshot::MAX_STATE_FILE;
 use crate::error::{Error, Result};
-use crate::file::{Durability, Stamp, exchange, read_bounded, replace, sha256_hex};
+use crate::file::{Durability, Exchanged, Stamp, exchange, read_bounded, replace, sha256_hex};
 use crate::model::{AgentId, GoalUid, Instant, Todo, TodoId};
 use crate::state_file::{Adoption, Document, Edit, adopt, render};
 use crate::store::Read;
@@ -237,22 +238,51 @@ pub(super) fn project_changes(
     Ok(Some(draw(&template, &shown, !puts.is_empty(), now)))
 }
 
+/// A projection that is to be written.
+pub(super) struct Projection<'p> {
+    /// It.
+    pub bytes: &'p [u8],
+    /// What the state file was seen to hold.
+    pub expected: Option<&'p [u8]>,
+    /// What a text that is displaced was an edit of.
+    pub before: Option<&'p [u8]>,
+    /// The state file was the last projection, and so is `before`.
+    pub clean: bool,
+}
+
+/// Somebody's text that a projection took out of the state file's place.
+pub(super) struct Displacement {
+    /// It.
+    pub text: Vec<u8>,
+    /// Its only copy, until it is kept.
+    pub file: Exchanged,
+}
+
 /// Writes a projection: first what will have been written, then the state file. The
-/// answer is what the state file held when it was displaced, if it was not `expected`.
+/// answer is what the state file held when it was displaced, if it was not what was expected.
 pub(super) fn write(
     goal: &Goal,
     uid: &GoalUid,
-    bytes: &[u8],
-    expected: Option<&[u8]>,
-) -> Result<Option<Vec<u8>>> {
+    projection: &Projection<'_>,
+) -> Result<Option<Displacement>> {
+    let Projection { bytes, expected, before, clean } = *projection;
     let Some(path) = goal.state_path() else { return Ok(None) };
+    leftovers::mark(goal, uid, before, clean)?;
     replace(&goal.base_path(uid), bytes, Durability::Unsynced)?;
     if let Some(folder) = path.parent() {
         std::fs::create_dir_all(folder)
             .map_err(|e| Error::from_io(&e, "folder of the state file", folder))?;
     }
-    let displaced = exchange(&path, bytes)?.displaced;
-    Ok(displaced.filter(|d| Some(d.as_slice()) != expected && d.as_slice() != bytes))
+    let exchanged = exchange(&path, bytes)?;
+    let foreign = |d: &&Vec<u8>| Some(d.as_slice()) != expected && d.as_slice() != bytes;
+    match exchanged.displaced.as_ref().filter(foreign).cloned() {
+        Some(text) => Ok(Some(Displacement { text, file: exchanged })),
+        None => {
+            exchanged.discard();
+            leftovers::unmark(goal, uid);
+            Ok(None)
+        }
+    }
 }
 
 /// The template for a state file that is missing.

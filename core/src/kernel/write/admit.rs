@@ -80,7 +80,7 @@ impl Kernel {
     /// The terms of a request.
     pub(super) fn terms(&self, request: &ShouldRunRequest) -> Result<Terms> {
         let holder = request.holder_pid.map(holder).transpose()?;
-        Ok(Terms { ttl_seconds: request.ttl_seconds, holder })
+        Ok(Terms { ttl_seconds: request.ttl_seconds, holder, ..Terms::default() })
     }
 
     /// Decides inside a transaction: the changes that bind the turn to the answer, and the
@@ -108,7 +108,9 @@ impl Kernel {
             .unwrap_or(0);
         let packet = say_bound(packet, stage.goal, turn_id, agent);
         let value = with_receipt(packet, turn_id, "committed");
-        let effect = turn::admit(&scene, turn_id, agent, &decision, value.clone(), minutes, terms)?;
+        let terms = Terms { declared: asked.declared(), ..terms.clone() };
+        let effect =
+            turn::admit(&scene, turn_id, agent, &decision, value.clone(), minutes, &terms)?;
         Ok((effect, value))
     }
 

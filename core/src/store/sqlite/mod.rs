@@ -123,6 +123,7 @@ fn identity(path: &Path) -> Option<(u64, u64)> {
 /// Turns a SQLite error into the code that fits.
 pub(super) fn sql_error(error: rusqlite::Error) -> Error {
     use rusqlite::ErrorCode as Sql;
+    let cause = std::io::Error::last_os_error();
     let code = match &error {
         rusqlite::Error::SqliteFailure(e, _) => match e.code {
             Sql::DatabaseBusy | Sql::DatabaseLocked => ErrorCode::StoreBusy,
@@ -131,12 +132,20 @@ pub(super) fn sql_error(error: rusqlite::Error) -> Error {
             Sql::CannotOpen | Sql::NotADatabase | Sql::DatabaseCorrupt => {
                 ErrorCode::StoreUnreadable
             }
-            Sql::SystemIoFailure => ErrorCode::IoFailed,
+            Sql::SystemIoFailure => return of_system(&error, cause),
             _ => ErrorCode::Internal,
         },
         _ => ErrorCode::StoreUnreadable,
     };
     Error::new(code, "store").detail(error)
+}
+
+/// SQLite says only that the system failed it, at a sync for example. The number of the call
+/// that failed last on this thread is nearly always that call's: an error of that call
+/// replaced what stood there before. Only a full disk and a denied write are taken from it.
+fn of_system(error: &rusqlite::Error, cause: std::io::Error) -> Error {
+    let code = Error::from_io(&cause, "store", Path::new("")).code;
+    Error::new(code, "store").detail(format!("{error}: {cause}"))
 }
 
 impl SqliteStore {
@@ -333,6 +342,24 @@ fn require_file(path: &Path) -> Result<()> {
             .message("goal.db cannot be read")
             .detail(format!("{}: {error}", path.display()))),
     }
+}
+
+/// Makes the last commit of a store survive a power cut: what its writer was perhaps told that
+/// it could not. The commit's instant is the emptying of the journal. The store's own file is
+/// not touched, since closing it would drop the locks of this process on it.
+pub fn sync_committed(path: &Path) -> Result<()> {
+    let mut journal = path.as_os_str().to_owned();
+    journal.push("-journal");
+    match std::fs::File::open(&journal) {
+        Ok(file) => file
+            .sync_all()
+            .map_err(|e| Error::from_io(&e, "store", Path::new(&journal)).after_the_change())?,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+        Err(error) => {
+            return Err(Error::from_io(&error, "store", Path::new(&journal)).after_the_change());
+        }
+    }
+    crate::file::sync_replaced(path)
 }
 
 fn sync_folder(folder: &Path) -> Result<()> {

@@ -22,6 +22,8 @@ pub(super) struct SqliteTransaction<'a> {
     counters: Counters,
     counted: bool,
     done: bool,
+    /// The last effect that it recorded.
+    recorded: Option<EffectId>,
     turn: Option<FileLock>,
 }
 
@@ -36,8 +38,15 @@ impl<'a> SqliteTransaction<'a> {
         turn: Option<FileLock>,
     ) -> Result<Self> {
         conn.execute_batch("BEGIN IMMEDIATE").map_err(sql_error)?;
-        let mut transaction =
-            Self { conn, uid, counters: Counters::default(), counted: false, done: false, turn };
+        let mut transaction = Self {
+            conn,
+            uid,
+            counters: Counters::default(),
+            counted: false,
+            done: false,
+            recorded: None,
+            turn,
+        };
         transaction.counters = transaction.db().counters()?;
         Ok(transaction)
     }
@@ -68,6 +77,31 @@ impl<'a> SqliteTransaction<'a> {
                 Ok(Some(self.conn.last_insert_rowid()))
             }
         }
+    }
+
+    /// A commit that failed may stand: what comes after its instant, the sync of the emptied
+    /// journal, fails too. The file says which.
+    fn failed(&mut self, error: Error) -> Error {
+        if !self.conn.is_autocommit() {
+            return error;
+        }
+        self.done = true;
+        let Some(effect) = &self.recorded else { return error };
+        match self.db().commit_of(effect) {
+            Ok(None) => error,
+            Ok(Some(_)) => error.after_the_change(),
+            // What lies in the journal is rolled back by whoever opens the file next.
+            Err(_) if self.journal_holds() => error,
+            Err(unread) => error.after_the_change().message(format!(
+                "whether the change was made is not known ({})",
+                unread.row().text
+            )),
+        }
+    }
+
+    fn journal_holds(&self) -> bool {
+        let path = self.conn.path().map(|path| format!("{path}-journal"));
+        path.and_then(|path| std::fs::metadata(path).ok()).is_some_and(|meta| meta.len() > 0)
     }
 
     fn store_counters(&mut self) -> Result<()> {
@@ -346,12 +380,16 @@ impl Transaction for SqliteTransaction<'_> {
         {
             return Err(commit_taken());
         }
-        self.insert_commit(record)
+        self.insert_commit(record)?;
+        self.recorded = Some(record.effect_id.clone());
+        Ok(())
     }
 
     fn commit(mut self: Box<Self>) -> Result<WritersTurn> {
         self.store_counters()?;
-        self.conn.execute_batch("COMMIT").map_err(sql_error)?;
+        if let Err(error) = self.conn.execute_batch("COMMIT").map_err(sql_error) {
+            return Err(self.failed(error));
+        }
         self.done = true;
         Ok(WritersTurn::held_by(self.turn.take()))
     }
