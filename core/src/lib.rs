@@ -14,6 +14,7 @@ pub mod command;
 pub mod error;
 pub mod file;
 pub mod host_loop;
+pub mod host;
 pub mod kernel;
 pub mod model;
 pub mod operation;
