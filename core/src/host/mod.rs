@@ -3,9 +3,13 @@
 //! picks how a host runs. Not here: the text that a host is given (`prompt`), and anything
 //! that starts a host.
 
+pub mod catalog;
 mod find;
+pub mod identity;
+pub mod mode_plan;
 mod row;
 mod table;
+mod value;
 
 pub use find::{closest, find};
 pub use row::{
@@ -13,3 +17,4 @@ pub use row::{
     SkillOwner, SpendSource, StopRule, Style,
 };
 pub use table::HOSTS;
+pub use value::{CANDIDATES, Candidate, VALUE_CONNECTORS, ValueConnector};
