@@ -18,6 +18,7 @@ pub mod host;
 pub mod kernel;
 pub mod model;
 pub mod operation;
+pub mod prompt;
 pub mod quota;
 pub mod registry;
 pub mod schedule;
