@@ -180,12 +180,14 @@ pub fn page() -> String {
     let mut page = String::from(PREFACE);
     page.push_str("\n## Hosts\n\n| `--host` | also | connector | woken with | spends as | scheduled by |\n|---|---|---|---|---|---|\n");
     for row in HOSTS {
-        let owner = row.context().map_or_else(|| "whoever calls".into(), |c| c.scheduler_owner);
+        let owner = row
+            .context()
+            .map_or_else(|| "whoever calls".to_owned(), |c| format!("`{}`", c.scheduler_owner));
         let aliases: Vec<String> = row.aliases.iter().map(|a| format!("`{a}`")).collect();
         let connector = row.connector_id().map_or_else(|| "none".into(), |id| format!("`{id}`"));
         let _ = writeln!(
             page,
-            "| `{}` | {} | {connector} | `{}`, {} characters | `{}` | `{owner}` |",
+            "| `{}` | {} | {connector} | `{}`, {} characters | `{}` | {owner} |",
             row.name(),
             aliases.join(", "),
             row.body.text(),
@@ -228,7 +230,7 @@ pub fn page() -> String {
             c.id, c.upstream_surface, c.status, c.possible_binding, c.boundary
         );
         for evidence in c.promotion_evidence {
-            let _ = writeln!(page, "  - {evidence};");
+            let _ = writeln!(page, "  - {evidence}");
         }
     }
     page

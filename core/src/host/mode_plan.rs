@@ -335,7 +335,10 @@ impl Question<'_> {
             steps.push(("handoff_gate", "start the host, or let it go on".into(), None));
         } else {
             steps.push(("stop", format!("not ready: {}", option.blocking.join(", ")), None));
-            for need in &option.missing {
+            // Which host it is comes before what that host lacks.
+            let known = !option.mode.visible || self.visible_host().is_some();
+            let missing: &[&str] = if known { &option.missing } else { &[] };
+            for need in missing {
                 steps.push((
                     "capability_gap",
                     format!("give the host {need}, and say so with --host-capability {need}"),
@@ -344,7 +347,7 @@ impl Question<'_> {
             }
             match option.mode.name {
                 HYBRID => steps.push(("handoff_gate", "get two other modes ready".into(), None)),
-                _ if option.missing.is_empty() || option.mode.visible => {}
+                _ if missing.is_empty() => {}
                 _ => steps.push((
                     "repreview",
                     "plan again".into(),

@@ -8,14 +8,14 @@ use super::command::{CommandLine, Route, Word};
 use super::text::Escape;
 use super::{PromptInput, lines, prose, render};
 use crate::error::{Error, ErrorCode, Result};
-use crate::host::{self, BodyKind, Host, Style};
+use crate::host::{self, BodyKind, Host, HostRow, Style};
 use crate::model::todo::canonical_capability;
 use crate::model::{AgentId, GoalId, GoalPolicy, TurnId};
 use crate::schedule::ExecutionContext;
 use crate::schedule::context::PROFILES;
 
 /// Capabilities that a body declares, and the characters that they take in all, at most.
-const CAPABILITIES: (usize, usize) = (8, 240);
+const CAPABILITIES: (usize, usize) = (8, 150);
 
 /// `heartbeat_prompt`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -131,7 +131,11 @@ impl HeartbeatPromptRequest {
 
     /// Flags for a context that neither the host nor a profile says.
     fn context(&self, host: Host) -> Result<Option<Vec<Word>>> {
-        let (Some(context), None) = (&self.execution_context, &self.host) else { return Ok(None) };
+        if self.host.is_some() || self.visible_goal_host.is_some() {
+            return Ok(None);
+        }
+        // Nobody said who wakes the agent, so that commands do not say it either.
+        let Some(context) = &self.execution_context else { return Ok(Some(Vec::new())) };
         Ok(match self.profile()? {
             Some(profile) if host.row().profile == Some(profile) => None,
             Some(profile) => Some(vec![Word::Own("--runtime-profile"), Word::Own(profile)]),
@@ -219,6 +223,13 @@ impl HeartbeatPromptRequest {
         for capability in &input.capabilities {
             line = line.flag("--available-capability", capability);
         }
+        for (flag, rule) in
+            [("--material-rule", &self.material_rule), ("--permission-rule", &self.permission_rule)]
+        {
+            if let Some(rule) = rule {
+                line = line.flag(flag, rule);
+            }
+        }
         line
     }
 }
@@ -301,16 +312,18 @@ pub fn answer(request: &HeartbeatPromptRequest, known: &Known<'_>, route: Route)
     put("host", json!(input.host));
     put("connector_id", json!(row.connector_id()));
     put("body_kind", json!(row.body));
+    put("placement", json!(placement(row)));
     put("style", json!(input.style));
     for style in [Style::Thin, Style::Brief, Style::Compact] {
         put(style.text(), json!(input.style == style));
     }
     put("cli_bin", json!(input.route.program));
-    put("runtime_profile", json!(row.profile));
-    put(
-        "scheduler_execution_context",
-        json!(request.execution_context.clone().or_else(|| row.context())),
-    );
+    let (profile, context) = match input.context {
+        Some(_) => (request.profile()?, request.execution_context.clone()),
+        None => (row.profile, row.context()),
+    };
+    put("runtime_profile", json!(profile));
+    put("scheduler_execution_context", json!(context));
     put("spend_source", json!(row.spend));
     if !input.scopes.is_empty() {
         put("agent_scopes", json!(input.scopes));
@@ -346,6 +359,24 @@ pub fn answer(request: &HeartbeatPromptRequest, known: &Known<'_>, route: Route)
     }
     put("task_body", json!(body.text));
     Ok(Value::Object(map))
+}
+
+/// Where the body is put, for a person.
+fn placement(row: &HostRow) -> String {
+    match (row.body, row.activation.command, row.activation.tool) {
+        (BodyKind::AppHeartbeat, _, Some(tool)) => format!(
+            "the task of an automation of {}, made or changed with {tool}, every {} minutes at first",
+            row.display,
+            row.activation.initial_minutes.unwrap_or(3)
+        ),
+        (BodyKind::VisibleGoal, Some(command), _) => {
+            format!("in {}, {command} and then the body", row.display)
+        }
+        (BodyKind::OneShotGoal, ..) => format!("submitted to {} once", row.display),
+        (BodyKind::Provider, ..) => "what the runtime is told with each action".into(),
+        (_, Some(command), _) => format!("in {}, what {command} repeats", row.display),
+        _ => "what the loop says to the agent at each wake".into(),
+    }
 }
 
 /// The wake as an app sends it. The host puts its own instant in the place of the word.

@@ -28,7 +28,7 @@ pub const RULE_LIMIT: usize = 400;
 
 /// Characters that a route may put into each command, at most: with the longest ids the
 /// smallest budget still holds both commands.
-pub const ROUTE_LIMIT: usize = 100;
+pub const ROUTE_LIMIT: usize = 96;
 
 /// Everything that a body is made of.
 #[derive(Clone, Debug)]
