@@ -57,13 +57,12 @@ fn project(agents: &[&str]) -> Sandbox {
 
 /// What does not match, by label.
 fn replay(kind: &str, check: impl Fn(&Value) -> Result<(), String>) -> BTreeMap<String, String> {
-    let found = rows(kind)
+    rows(kind)
         .iter()
         .filter_map(|row| {
             check(row).err().map(|why| (row["label"].as_str().unwrap().to_owned(), why))
         })
-        .collect();
-    found
+        .collect()
 }
 
 fn same(what: &str, ours: &Value, recorded: &Value) -> Result<(), String> {

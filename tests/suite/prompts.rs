@@ -178,7 +178,7 @@ fn a_turn_that_is_handed_on_is_the_one_that_is_settled() {
         "2026-11-29T21:00:00+00:00",
     ]);
     let body = bound["task_body"].as_str().unwrap();
-    assert_eq!(body.lines().last().unwrap(), "LoopX turn: 2026-11-29T21:00:00+00:00");
+    assert_eq!(body.lines().last().unwrap(), "LOOPX_TURN=2026-11-29T21:00:00+00:00");
     assert!(commands(body).iter().all(|line| line.contains("--turn-instance-id TURN")), "{body}");
 }
 

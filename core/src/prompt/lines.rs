@@ -5,6 +5,7 @@ use super::part::{Keep, Part};
 use super::text::prose;
 use super::{PromptInput, SCOPE_LIMIT, words};
 use crate::host::{BodyKind, StopRule, Style};
+use crate::host_loop::prompt::TURN_MARK;
 
 /// Characters of what the goal is for, with escapes.
 const OBJECTIVE_LIMIT: usize = 240;
@@ -25,7 +26,7 @@ pub(super) fn parts(input: &PromptInput) -> Vec<Part> {
     parts.push(part("rules", Keep::Until(30), rules(input)));
     parts.push(part("limits", Keep::Always, LIMITS.into()));
     if let Some(turn) = &input.turn {
-        parts.push(part("turn", Keep::Always, format!("LoopX turn: {turn}")));
+        parts.push(part("turn", Keep::Always, format!("{TURN_MARK}{turn}")));
     }
     parts
 }

@@ -119,6 +119,14 @@ mod tests {
         }
     }
 
+    /// The loop machine and this table mean the same hosts.
+    #[test]
+    fn every_loop_surface_is_a_host() {
+        for surface in crate::host_loop::surface::SURFACES {
+            assert_eq!(super::super::find(surface.name).unwrap().name(), surface.name);
+        }
+    }
+
     #[test]
     fn every_profile_exists_and_goal_hosts_spend_as_goals() {
         use super::super::row::{BodyKind, SpendSource, StopRule};
