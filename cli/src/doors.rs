@@ -47,6 +47,11 @@ pub fn kernel(global: &Global) -> Result<Kernel> {
     Kernel::open(options)
 }
 
+/// The turn that whoever woke this agent has admitted and handed on.
+pub fn turn() -> Option<String> {
+    text("LOOPX_TURN")
+}
+
 /// The clock that relative times count from: the one that the kernel is given.
 pub fn now() -> Instant {
     text("LOOPX_NOW").and_then(|fixed| Instant::parse(&fixed)).unwrap_or_else(Instant::system_now)

@@ -184,6 +184,13 @@ errors! {
     ReceiptPruned, "receipt_pruned", Refused, 1, Never, "this was done before, and its receipt is no longer kept", "use a new id for new work";
     TextRefused, "text_refused", Boundary, 1, Never, "the text holds something that may not be stored", "remove it and refer to it by name";
     TextTooLong, "text_too_long", Usage, 1, Never, "the text is longer than its field allows", "shorten it";
+    HostUnknown, "host_unknown", Usage, 1, Never, "there is no host of that name", "loopx connectors list";
+    ConnectorUnknown, "ConnectorNotFoundError", Usage, 1, Never, "there is no connector of that id", "loopx connectors list";
+    ConnectorUnavailable, "connector_execution_unavailable", Refused, 1, AfterChange, "the value connector is catalogued, and this version does not run it", "loopx connectors list";
+    ConnectorNotIntegrated, "connector_not_integrated", Refused, 1, AfterChange, "the candidate is catalogued and not integrated", "loopx connectors list";
+    HostModeInvalid, "invalid_workflow_intent_or_capability", Usage, 1, Never, "an intent, a capability or a host of the plan is not known", "loopx host-mode-plan --help";
+    PromptInvalid, "prompt_invalid", Usage, 1, Never, "what the prompt was asked with does not fit together", "loopx heartbeat-prompt --help";
+    PromptVocabulary, "prompt_vocabulary", Usage, 1, Never, "a text given for the prompt has a word that this kind of body may not have", "say it in other words";
     Internal, "internal", Internal, 1, Later, "a defect of LoopX", "report it with the command and the version";
 }
 

@@ -47,7 +47,8 @@ impl SettleOutcome {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TurnSettleRequest {
-    /// Which.
+    /// Which; the agent's only live one when empty.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub turn_instance_id: String,
     /// Who acts.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -34,7 +34,8 @@ pub struct ShouldRunRequest {
     /// Sections to add.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub include_detail: Vec<crate::admission::Detail>,
-    /// The turn; makes it an admission.
+    /// The turn; makes it an admission. `turn.admit` without one names it itself, and gives
+    /// the same again while that turn lives.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub turn_instance_id: Option<String>,
     /// Seconds that the reservation lives, 3,600 when absent, at most 86,400.

@@ -3,6 +3,7 @@
 
 mod goal;
 mod host_poll;
+mod hosts;
 mod import;
 mod leases;
 mod leftovers;
@@ -201,6 +202,11 @@ impl Kernel {
             Op::StorePrune => self.store_prune(&at, &body(request)?, &|_| {}),
             Op::Migrate => self.migrate(&at, &body(request)?, &|_| {}),
             Op::Import => self.import(&body(request)?),
+            Op::ConnectorsList => self.connectors_list(),
+            Op::ConnectorsShow => self.connectors_show(&body(request)?),
+            Op::ValueConnectorRun => self.value_connector_run(&body(request)?),
+            Op::HostModePlan => self.host_mode_plan(&at, &body(request)?),
+            Op::HeartbeatPrompt => self.heartbeat_prompt(&at, &body(request)?),
         }
     }
 

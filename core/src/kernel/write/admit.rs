@@ -23,7 +23,7 @@ impl Kernel {
         at: &Addressed,
         request: &ShouldRunRequest,
     ) -> Result<Value> {
-        let turn_id = TurnId::parse(request.turn_instance_id.as_deref().unwrap_or_default())?;
+        let turn_id = self.turn_to_admit(at, request)?;
         let found = self.goal(at.goal_id.as_deref())?;
         // Rules 1 to 3 refuse before anything is imported or written.
         let agent = admission_request(&found.policy, request)?.agent;

@@ -6,6 +6,7 @@ mod land;
 mod loops;
 mod offers;
 mod settle;
+mod unnamed;
 
 use serde::Serialize;
 use serde_json::{Value, json};
