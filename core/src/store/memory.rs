@@ -26,6 +26,7 @@ struct Tables {
     legacy: Option<LegacyWitness>,
     projections: BTreeSet<String>,
     last_projection: Option<String>,
+    last_drawn: Option<String>,
 }
 
 /// A goal's store in memory.
@@ -54,6 +55,7 @@ impl MemoryStore {
                 legacy: None,
                 projections: BTreeSet::new(),
                 last_projection: None,
+                last_drawn: None,
             },
         }
     }
@@ -356,6 +358,10 @@ impl Read for Tables {
         Ok(self.legacy.clone())
     }
 
+    fn last_drawn(&self) -> Result<Option<String>> {
+        Ok(self.last_drawn.clone())
+    }
+
     fn last_projection(&self) -> Result<Option<String>> {
         Ok(self.last_projection.clone())
     }
@@ -518,6 +524,7 @@ macro_rules! forward_reads {
             fn journal(&self) -> Result<Option<JournalRow>> { self.$($field)+.journal() }
             fn legacy(&self) -> Result<Option<LegacyWitness>> { self.$($field)+.legacy() }
             fn last_projection(&self) -> Result<Option<String>> { self.$($field)+.last_projection() }
+            fn last_drawn(&self) -> Result<Option<String>> { self.$($field)+.last_drawn() }
             fn was_projected(&self, digest: &str) -> Result<bool> { self.$($field)+.was_projected(digest) }
             fn records(&self) -> Result<GoalRecords> { self.$($field)+.records() }
             fn dump(&self, sink: &mut dyn FnMut(&str, Value) -> Result<()>) -> Result<()> {
@@ -547,6 +554,11 @@ impl Transaction for MemoryTransaction<'_> {
         self.work.projections.insert(digest.to_owned());
         self.work.last_projection = Some(digest.to_owned());
         Ok(())
+    }
+
+    fn note_drawn(&mut self, digest: Option<&str>) -> Result<()> {
+        self.work.last_drawn = digest.map(str::to_owned);
+        digest.map_or(Ok(()), |digest| self.note_projection(digest))
     }
 
     fn set_journal(&mut self, row: Option<&JournalRow>) -> Result<()> {

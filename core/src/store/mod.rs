@@ -192,6 +192,9 @@ pub trait Read {
     fn legacy(&self) -> Result<Option<LegacyWitness>>;
     /// The digest of the last projection.
     fn last_projection(&self) -> Result<Option<String>>;
+    /// The digest of the last projection that was drawn. A state file that an import took
+    /// as it was counts as projected and was not drawn: not every line of it is ours.
+    fn last_drawn(&self) -> Result<Option<String>>;
     /// Whether a state file of that digest was ever projected.
     fn was_projected(&self, digest: &str) -> Result<bool>;
     /// All records.
@@ -206,6 +209,9 @@ pub trait Transaction: Read {
     fn apply(&mut self, changes: &[Change]) -> Result<()>;
     /// Notes the digest of a projected state file.
     fn note_projection(&mut self, digest: &str) -> Result<()>;
+    /// Notes the digest of a projection that is drawn; `None` when todos changed and no
+    /// projection shows it.
+    fn note_drawn(&mut self, digest: Option<&str>) -> Result<()>;
     /// Writes or clears the journal row.
     fn set_journal(&mut self, row: Option<&JournalRow>) -> Result<()>;
     /// Takes away history that no decision needs; see [`PruneLimits`].

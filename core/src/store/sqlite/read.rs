@@ -543,6 +543,10 @@ impl Read for Db<'_> {
         self.doc("SELECT value FROM meta WHERE key = 'legacy'", [])
     }
 
+    fn last_drawn(&self) -> Result<Option<String>> {
+        self.one("SELECT value FROM meta WHERE key = 'drawn' AND value <> ''", [], |r| r.get(0))
+    }
+
     fn last_projection(&self) -> Result<Option<String>> {
         self.one("SELECT value FROM meta WHERE key = 'projected'", [], |r| r.get(0))
     }

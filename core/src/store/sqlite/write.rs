@@ -345,6 +345,11 @@ impl Transaction for SqliteTransaction<'_> {
         self.set_meta("projected", digest)
     }
 
+    fn note_drawn(&mut self, digest: Option<&str>) -> Result<()> {
+        digest.map_or(Ok(()), |digest| self.note_projection(digest))?;
+        self.set_meta("drawn", digest.unwrap_or_default())
+    }
+
     fn set_journal(&mut self, row: Option<&JournalRow>) -> Result<()> {
         self.run("DELETE FROM journal", [])?;
         match row {
