@@ -125,6 +125,16 @@ impl GoalRecords {
             Change::DropHostRow { kind, key } => {
                 self.host_rows.remove(&(kind.clone(), key.clone()));
             }
+            Change::PutSchedule(state) => {
+                self.schedules.retain(|s| {
+                    (&s.agent, &s.surface, &s.state_key)
+                        != (&state.agent, &state.surface, &state.state_key)
+                });
+                self.schedules.push(state.clone());
+                self.schedules.sort_by(|a, b| {
+                    (&a.agent, &a.surface, &a.state_key).cmp(&(&b.agent, &b.surface, &b.state_key))
+                });
+            }
             Change::AddSignal(signal) => {
                 self.signals.insert(signal.clone());
             }
@@ -388,6 +398,7 @@ impl Read for Tables {
         dump_rows(sink, "leases", r.leases.values())?;
         dump_rows(sink, "seen", r.seen.values())?;
         dump_rows(sink, "host_rows", r.host_rows.values())?;
+        dump_rows(sink, "schedules", r.schedules.iter())?;
         dump_rows(sink, "signals", r.signals.iter())?;
         dump_rows(sink, "findings", r.findings.iter())?;
         dump_rows(sink, "handoff", r.handoff.iter())?;
@@ -444,6 +455,7 @@ pub(super) fn change_of_row(table: &str, row: &Value) -> Result<Option<Change>> 
         "handoff" => Change::SetHandoff(from_value(table, row)?),
         "seen" => Change::PutSeen(from_value(table, row)?),
         "host_rows" => Change::PutHostRow(from_value(table, row)?),
+        "schedules" => Change::PutSchedule(from_value(table, row)?),
         "signals" => Change::AddSignal(from_value(table, row)?),
         "findings" => Change::PutFinding(from_value(table, row)?),
         "legacy" => Change::SetLegacy(from_value(table, row)?),

@@ -23,8 +23,8 @@ use crate::admission::view::{GoalRecords, View, ViewQuery};
 use crate::error::Result;
 use crate::model::{
     AgentId, AgentSeen, Attempt, CommitRecord, Counters, EffectId, Evidence, Feedback, Finding,
-    GoalUid, Grant, HandoffMode, HostRow, JournalRow, Lease, LegacyWitness, Outcome, Role, Signal,
-    Spend, Stall, Todo, TodoId, TodoStatus, Turn, TurnId, UsageTotal,
+    GoalUid, Grant, HandoffMode, HostRow, JournalRow, Lease, LegacyWitness, Outcome, Role,
+    SchedulerState, Signal, Spend, Stall, Todo, TodoId, TodoStatus, Turn, TurnId, UsageTotal,
 };
 
 pub use memory::MemoryStore;
@@ -32,7 +32,7 @@ pub use prune::{PruneLimits, Pruned, is_pruned};
 pub use sqlite::SqliteStore;
 
 /// Version of the stored form. A store with a higher one is refused by name.
-pub const SCHEMA_VERSION: u32 = 2;
+pub const SCHEMA_VERSION: u32 = 3;
 
 /// One change of a transaction.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -76,6 +76,8 @@ pub enum Change {
         /// Whose.
         key: String,
     },
+    /// Stores what an app host says about its schedule; one row per agent, surface and key.
+    PutSchedule(SchedulerState),
     /// Adds an outside fact.
     AddSignal(Signal),
     /// Stores a standing finding.
