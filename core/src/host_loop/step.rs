@@ -5,6 +5,7 @@ use super::event::{Action, LoopEvent};
 use super::plan::{Plan, Reading};
 use super::retry;
 use super::surface::{OnUserPrompt, Surface};
+use crate::model::time::MICROS_PER_SECOND;
 use crate::model::{Instant, TurnId, TurnState};
 
 /// How a turn that its agent left unsettled has ended.
@@ -347,6 +348,15 @@ pub fn conclude(
         Plan::Limit { unchanged, directive, recheck } => {
             next.unchanged = unchanged;
             next.reset_token = Some(reading.identity.reset_token.clone());
+            if let Some(seconds) = reading.event_in_seconds {
+                // Waiting for a known instant is not polling: the loop looks no more until
+                // then, and is there when the monitor is due or the slot is free.
+                let mut next = armed(next);
+                next.unchanged = unchanged - 1;
+                let until = now.plus_micros(seconds.saturating_mul(MICROS_PER_SECOND));
+                next.due_at = Some(until);
+                return (next, Action::Wait { until });
+            }
             if recheck && rechecked.is_none() {
                 let mut next = armed(next);
                 // The recheck looks at the same count.
