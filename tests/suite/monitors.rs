@@ -222,7 +222,7 @@ fn a_repeat_of_a_poll_is_one_poll() {
 #[test]
 fn looks_that_find_nothing_do_not_stall_a_monitor_and_failing_ones_do() {
     for (outcome, then) in [("no_change", "run"), ("failed", "stalled")] {
-        let (goal, monitor) = watched(&["--cadence", "30m"]);
+        let (goal, monitor) = watched(&["--cadence", "5m"]);
         for n in 0..3 {
             let turn = format!("t-{n}");
             goal.at(&format!("{}:30", 13 + n));
@@ -231,6 +231,6 @@ fn looks_that_find_nothing_do_not_stall_a_monitor_and_failing_ones_do() {
             let words = ["--agent-id", A, "--turn-instance-id", &turn, "--outcome", outcome];
             goal.ok("turn settle", &words);
         }
-        assert_eq!(goal.at("16:01").rule(A).0, then, "{outcome}");
+        assert_eq!(goal.at("15:40").rule(A).0, then, "{outcome}");
     }
 }
