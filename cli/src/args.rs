@@ -8,6 +8,7 @@ use crate::commands::agent::{Agent, RegisterAgent};
 use crate::commands::feedback::Feedback;
 use crate::commands::gate::Gate;
 use crate::commands::goal::{Goal, GoalLifecycle};
+use crate::commands::host::{Connectors, HeartbeatPrompt, HostModePlan, ValueConnectors};
 use crate::commands::lease::{Handoff, TaskLease};
 use crate::commands::loops::Loop;
 use crate::commands::manual::{Completions, Errors, Man, Schema};
@@ -130,6 +131,15 @@ pub enum Command {
     Store(Store),
     /// Show what an import of an earlier project would do, or import it
     Migrate(Migrate),
+    /// Say what a host's agent is told at each wake
+    HeartbeatPrompt(Box<HeartbeatPrompt>),
+    /// Say which way of running a host fits what is wanted, and what is missing
+    HostModePlan(Box<HostModePlan>),
+    /// List and show the connectors of hosts
+    #[command(subcommand, after_help = "Example:\n  loopx connectors list")]
+    Connectors(Connectors),
+    /// List what brings something in from outside
+    ValueConnectors(ValueConnectors),
     /// Register agents (form of the earlier tool; a preview without --execute)
     #[command(
         after_help = "Example:\n  loopx register-agent --goal-id demo --agent-id agent-c --execute"
@@ -154,7 +164,11 @@ impl Command {
     /// Whether the answer's text is a document that is printed as it is, so that it can be
     /// piped or saved.
     pub fn is_document(&self) -> bool {
-        matches!(self, Self::Export(_) | Self::Completions(_) | Self::Man(_))
+        match self {
+            Self::Export(_) | Self::Completions(_) | Self::Man(_) => true,
+            Self::HeartbeatPrompt(prompt) => prompt.body_only,
+            _ => false,
+        }
     }
 }
 

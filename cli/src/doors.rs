@@ -43,7 +43,13 @@ pub fn kernel(global: &Global) -> Result<Kernel> {
         options.clock = Clock::Fixed(at);
     }
     options.label = text("LOOPX_AGENT_ID");
+    options.independent_worktree = crate::worktree::here();
     Kernel::open(options)
+}
+
+/// The turn that whoever woke this agent has admitted and handed on.
+pub fn turn() -> Option<String> {
+    text("LOOPX_TURN")
 }
 
 /// The clock that relative times count from: the one that the kernel is given.

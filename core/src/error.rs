@@ -136,6 +136,7 @@ errors! {
     DiskFull, "disk_full", State, 1, AfterChange, "the file system is full", "free space, then call again; nothing was changed";
     WriteDenied, "write_denied", State, 1, AfterChange, "a file or folder may not be written", "grant write access, or name another folder with --runtime-root";
     IoFailed, "io_failed", State, 1, Later, "a file operation failed", "look at the file system, then call again";
+    DurabilityUnknown, "durability_unknown", State, 1, Later, "the change was made, but whether it survives a power cut is not known", "call again with the same effect id or turn id: it answers the first receipt and does nothing twice";
     LockTimeout, "lock_acquire_timeout", Busy, 1, Later, "another process holds a lock", "wait for it, or look at the named process";
     StoreBusy, "store_busy", Busy, 1, Later, "the store is being written", "call again";
     StateFileUnreadable, "state_file_unreadable", State, 1, AfterChange, "the state file cannot be read as UTF-8 text", "mend or restore the state file";
@@ -183,6 +184,13 @@ errors! {
     ReceiptPruned, "receipt_pruned", Refused, 1, Never, "this was done before, and its receipt is no longer kept", "use a new id for new work";
     TextRefused, "text_refused", Boundary, 1, Never, "the text holds something that may not be stored", "remove it and refer to it by name";
     TextTooLong, "text_too_long", Usage, 1, Never, "the text is longer than its field allows", "shorten it";
+    HostUnknown, "host_unknown", Usage, 1, Never, "there is no host of that name", "loopx connectors list";
+    ConnectorUnknown, "ConnectorNotFoundError", Usage, 1, Never, "there is no connector of that id", "loopx connectors list";
+    ConnectorUnavailable, "connector_execution_unavailable", Refused, 1, AfterChange, "the value connector is catalogued, and this version does not run it", "loopx connectors list";
+    ConnectorNotIntegrated, "connector_not_integrated", Refused, 1, AfterChange, "the candidate is catalogued and not integrated", "loopx connectors list";
+    HostModeInvalid, "invalid_workflow_intent_or_capability", Usage, 1, Never, "an intent, a capability or a host of the plan is not known", "loopx host-mode-plan --help";
+    PromptInvalid, "prompt_invalid", Usage, 1, Never, "what the prompt was asked with does not fit together", "loopx heartbeat-prompt --help";
+    PromptVocabulary, "prompt_vocabulary", Usage, 1, Never, "a text given for the prompt has a word that this kind of body may not have", "say it in other words";
     Internal, "internal", Internal, 1, Later, "a defect of LoopX", "report it with the command and the version";
 }
 
@@ -278,6 +286,21 @@ impl Error {
             "about": self.about,
             "next_command": self.next_command(),
         })
+    }
+
+    /// The change stands, and `self` is why nobody knows whether it survives a power cut. A
+    /// repeat with the same id finds its receipt.
+    #[must_use]
+    pub fn after_the_change(self) -> Self {
+        let why = self.row().text;
+        Self {
+            code: ErrorCode::DurabilityUnknown,
+            sentence: Some(format!(
+                "the change was made, but whether it survives a power cut is not known ({why})"
+            )),
+            next: None,
+            ..self
+        }
     }
 
     /// Turns an operating system error on `role` (the file's role, not its path)

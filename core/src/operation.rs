@@ -96,6 +96,11 @@ operations! {
     StorePrune "store.prune" Write "Takes away history that no decision needs.";
     Migrate "migrate" Write "Shows what an import would do, or imports.";
     Import "import" Write "Takes an exported goal in.";
+    ConnectorsList "connectors.list" Read "Lists the connectors of hosts, value connectors and candidates.";
+    ConnectorsShow "connectors.show" Read "Shows one connector and how its host is run.";
+    ValueConnectorRun "value_connector.run" Write "Runs a value connector; none runs in this version.";
+    HostModePlan "host_mode_plan" Read "Says which way of running a host fits what is wanted, and what is missing.";
+    HeartbeatPrompt "heartbeat_prompt" Read "Says what a host's agent is told at each wake.";
 }
 
 impl Operation {

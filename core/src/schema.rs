@@ -21,6 +21,8 @@ use crate::command::todo::{TodoAddRequest, TodoClaimRequest, TodoListRequest, To
 use crate::command::todo_complete::TodoCompleteRequest;
 use crate::command::turn::{ShouldRunRequest, TurnRequest};
 use crate::command::void::VoidSlotRequest;
+use crate::host::catalog::{ConnectorShowRequest, ValueConnectorRunRequest};
+use crate::host::mode_plan::HostModePlanRequest;
 use crate::kernel::{
     AcceptAddRequest, AcceptMeetRequest, AgentListRequest, AgentRegisterRequest,
     EvidenceLogRequest, ExplainRequest, ExportRequest, GoalCreateRequest, GoalStopRequest,
@@ -28,6 +30,7 @@ use crate::kernel::{
     StorePruneRequest, StoreRestoreRequest,
 };
 use crate::operation::{Access, Operation};
+use crate::prompt::HeartbeatPromptRequest;
 
 /// A request without fields of its own.
 #[derive(JsonSchema)]
@@ -100,6 +103,11 @@ const REQUESTS: &[(Operation, Make)] = &[
     (Operation::Explain, of::<ExplainRequest>),
     (Operation::Export, of::<ExportRequest>),
     (Operation::Import, of::<ImportRequest>),
+    (Operation::ConnectorsList, of::<Nothing>),
+    (Operation::ConnectorsShow, of::<ConnectorShowRequest>),
+    (Operation::ValueConnectorRun, of::<ValueConnectorRunRequest>),
+    (Operation::HostModePlan, of::<HostModePlanRequest>),
+    (Operation::HeartbeatPrompt, of::<HeartbeatPromptRequest>),
 ];
 
 /// The schema of a type with everything it needs inside, so that it can be read alone.

@@ -250,6 +250,7 @@ impl History {
                 at,
                 hint_minutes: u32::from(op[1]),
                 polls: 0,
+                declared: None,
             })],
             223..=230 => vec![Change::AddSignal(Signal {
                 kind: "pr_merged".into(),

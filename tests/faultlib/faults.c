@@ -8,6 +8,10 @@
  *   LOOPX_FAULT_KIND   kill (before the call), torn (half of a write, then kill), short (half
  *                      of a write is made and told), enospc, eio, eacces
  *   LOOPX_FAULT_STICKY 1: every later call too
+ *   LOOPX_FAULT_EVERY  after that one, every n-th call too
+ *   LOOPX_FAULT_SAVE   before the call of this number, LOOPX_FAULT_SAVE_FROM is renamed over
+ *                      LOOPX_FAULT_SAVE_TO, as an editor saves
+ *   LOOPX_FAULT_FS     number of the kind of file system that every file is said to lie on
  *   LOOPX_FAULT_OPS    only these calls are counted, comma separated names; absent: all
  *   LOOPX_FAULT_LOG    file that gets a line for each counted call
  */
@@ -23,6 +27,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <ucontext.h>
 #include <unistd.h>
 
@@ -35,7 +40,7 @@ static const struct op OPS[] = {
     {SYS_renameat2, "rename"}, {SYS_renameat, "rename"}, {SYS_unlinkat, "unlink"},
     {SYS_fsync, "fsync"}, {SYS_fdatasync, "fsync"}, {SYS_ftruncate, "truncate"},
     {SYS_mkdirat, "mkdir"}, {SYS_linkat, "link"}, {SYS_fchmod, "chmod"},
-    {SYS_mknodat, "mknod"},
+    {SYS_mknodat, "mknod"}, {SYS_statfs, "statfs"}, {SYS_fstatfs, "statfs"},
 #ifdef SYS_open
     {SYS_open, "open"}, {SYS_rename, "rename"}, {SYS_unlink, "unlink"}, {SYS_mkdir, "mkdir"},
     {SYS_link, "link"},
@@ -43,7 +48,8 @@ static const struct op OPS[] = {
 };
 #define N_OPS (sizeof OPS / sizeof OPS[0])
 
-static long at;
+static long at, every, save, fs_kind;
+static const char *save_from, *save_to;
 static int sticky, log_fd = -1;
 static const char *kind = "kill", *ops;
 static long counted;
@@ -112,14 +118,25 @@ static void trapped(int sig, siginfo_t *info, void *context) {
     int stream = strcmp(name, "write") == 0 && a[0] >= 0 && a[0] <= 2;
     int kills = strcmp(kind, "kill") == 0;
     long r;
+    if (strcmp(name, "statfs") == 0) {
+        r = raw(nr, a);
+        if (r == 0 && fs_kind) ((struct statfs *)a[1])->f_type = fs_kind;
+        goto done;
+    }
     /* The answer on stdout is a point to be killed at, but no file. */
     if (!wanted(name) || (stream && !(kills && a[0] == 1))) {
         r = raw(nr, a);
     } else {
         long n = __atomic_add_fetch(&counted, 1, __ATOMIC_SEQ_CST);
         if (log_fd >= 0) note(stream ? "answer" : name);
-        r = at > 0 && (n == at || (sticky && n > at)) ? disturbed(nr, name, a) : raw(nr, a);
+        if (save > 0 && n == save) {
+            long moved[5] = {AT_FDCWD, (long)save_from, AT_FDCWD, (long)save_to, 0};
+            raw(SYS_renameat2, moved);
+        }
+        int hit = at > 0 && (n == at || (n > at && (sticky || (every > 0 && (n - at) % every == 0))));
+        r = hit ? disturbed(nr, name, a) : raw(nr, a);
     }
+done:
 #if defined(__x86_64__)
     g[REG_RAX] = r;
 #else
@@ -134,6 +151,11 @@ __attribute__((constructor)) static void begin(void) {
     kind = getenv("LOOPX_FAULT_KIND");
     if ((text = getenv("LOOPX_FAULT_AT"))) at = atol(text);
     if ((text = getenv("LOOPX_FAULT_STICKY"))) sticky = text[0] == '1';
+    if ((text = getenv("LOOPX_FAULT_EVERY"))) every = atol(text);
+    if ((text = getenv("LOOPX_FAULT_SAVE"))) save = atol(text);
+    save_from = getenv("LOOPX_FAULT_SAVE_FROM");
+    save_to = getenv("LOOPX_FAULT_SAVE_TO");
+    if ((text = getenv("LOOPX_FAULT_FS"))) fs_kind = strtol(text, NULL, 0);
     ops = getenv("LOOPX_FAULT_OPS");
     if ((text = getenv("LOOPX_FAULT_LOG"))) {
         int fd = open(text, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
@@ -158,6 +180,7 @@ __attribute__((constructor)) static void begin(void) {
     LOAD(nr);
     for (size_t i = 0; i < N_OPS; i++) {
         if (strcmp(OPS[i].name, "open") == 0) continue;
+        if (strcmp(OPS[i].name, "statfs") == 0 && !fs_kind) continue;
         EQUAL(OPS[i].nr, 0, 1);
         RETURN(SECCOMP_RET_TRAP);
     }

@@ -81,12 +81,24 @@ impl Library {
         fault: Fault,
         args: impl IntoIterator<Item = A>,
     ) -> (Output, Vec<String>) {
+        self.run_with(sandbox, now, fault, &[], args)
+    }
+
+    /// [`Library::run`] with more for the library to do, as its own source says.
+    pub fn run_with<A: AsRef<OsStr>>(
+        &self,
+        sandbox: &Sandbox,
+        now: &str,
+        fault: Fault,
+        more: &[(&str, &OsStr)],
+        args: impl IntoIterator<Item = A>,
+    ) -> (Output, Vec<String>) {
         let log = sandbox.base().join("fault.log");
         let _ = fs::remove_file(&log);
         let call = sandbox.at(now);
         let mut command = call.command(args);
         self.attach(&mut command, fault);
-        command.env("LOOPX_FAULT_LOG", &log);
+        command.env("LOOPX_FAULT_LOG", &log).envs(more.iter().copied());
         let output = process::finish(&mut command, b"", LIMIT)
             .unwrap_or_else(|| panic!("not over after {LIMIT:?}: {command:?}"));
         let calls = fs::read_to_string(&log).unwrap_or_default();
@@ -341,6 +353,17 @@ pub fn litter(sandbox: &Sandbox) -> usize {
     entries
         .iter()
         .filter_map(|(path, _)| name(path))
-        .filter(|n| n.starts_with(".loopx-") || n.starts_with(".goal.db."))
+        .filter(|n| n.starts_with(".loopx-") || n.starts_with(".goal.db.") || n.ends_with(".draft"))
+        .count()
+}
+
+/// Stores whose goal no registry of the sandbox has.
+pub fn orphans(sandbox: &Sandbox) -> usize {
+    let registry = fs::read_to_string(sandbox.registry()).unwrap_or_default();
+    let goals = fs::read_dir(sandbox.runtime_root().join("goals"));
+    let names = goals.into_iter().flatten().flatten().map(|e| e.file_name());
+    names
+        .map(|name| name.to_string_lossy().into_owned())
+        .filter(|name| name.starts_with("g-") && !registry.contains(name.as_str()))
         .count()
 }

@@ -18,6 +18,7 @@ pub mod earlier;
 pub mod faults;
 #[cfg(unix)]
 pub mod fuzz;
+pub mod generated;
 pub mod goal;
 mod layout;
 mod parallel;

@@ -10,7 +10,9 @@
     reason = "a test stops at what it does not expect, and says where"
 )]
 
-use loopx_tests::faults::{Copy, Fault, Kind, Library, State, check_whole, litter, masked};
+use loopx_tests::faults::{
+    Copy, Fault, Kind, Library, State, check_whole, litter, masked, orphans,
+};
 use loopx_tests::{Output, Sandbox, earlier, skip};
 use serde_json::Value;
 use std::collections::HashMap;
@@ -21,6 +23,8 @@ use std::thread;
 use std::time::Instant;
 
 const NOW: &str = "2026-11-29T12:00:00Z";
+/// When every file that was made today is old.
+const MUCH_LATER: &str = "2200-01-01T00:00:00Z";
 
 /// A command and the state in which it is given. `{todo}` stands for the first todo.
 struct Case {
@@ -233,7 +237,26 @@ impl Stand {
         let pairs = is.iter().zip(state).zip(["", "after one more write, "]);
         match pairs.filter_map(|((a, b), when)| Some((when, a.differs_from(b)?))).next() {
             Some((when, difference)) => Err(format!("{when}{difference}")),
-            None => Ok(litter(&self.sandbox)),
+            None => self.tidied(),
+        }
+    }
+
+    /// Leftovers, which are gone once they are old; nothing else is.
+    fn tidied(&self) -> Result<usize, String> {
+        let left = litter(&self.sandbox) + orphans(&self.sandbox);
+        if left == 0 {
+            return Ok(0);
+        }
+        let before = State::of(&self.sandbox, NOW, self.random);
+        let prune = "store prune --goal-id g --keep-days 36500 --execute";
+        let said = self.sandbox.at(MUCH_LATER).json(prune.split(' '));
+        let still = litter(&self.sandbox) + orphans(&self.sandbox);
+        if still > 0 {
+            return Err(format!("{still} of {left} leftovers stay when they are old: {said}"));
+        }
+        match State::of(&self.sandbox, NOW, self.random).differs_from(&before) {
+            Some(difference) => Err(format!("tidying up changed more: {difference}")),
+            None => Ok(left),
         }
     }
 }
@@ -255,7 +278,7 @@ fn a_command_that_is_killed_at_any_write_is_repeated_to_the_same_end() {
                 while let Some(case) = cases.get(next.fetch_add(1, Ordering::Relaxed)) {
                     let (points, left, mut failures) = sweep(&library, case);
                     let mut report = report.lock().unwrap();
-                    println!("{points:>5} points  {}  ({left} left a temporary file)", case.name);
+                    println!("{points:>5} points  {}  ({left} left a file or a store)", case.name);
                     report.0 += points;
                     report.1 += left;
                     report.2.append(&mut failures);
@@ -265,7 +288,7 @@ fn a_command_that_is_killed_at_any_write_is_repeated_to_the_same_end() {
     });
     let (points, left, failures) = report.into_inner().unwrap();
     println!(
-        "{points:>5} points in all, {left} left a temporary file, {:.1} s",
+        "{points:>5} points in all, {left} left a file or a store, {:.1} s",
         begun.elapsed().as_secs_f64()
     );
     let shown = failures.iter().take(20).cloned().collect::<Vec<_>>().join("\n");

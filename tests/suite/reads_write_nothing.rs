@@ -133,6 +133,21 @@ fn assert_same_answer_on_a_read_only_mount(sandbox: &Sandbox) {
     assert!(changes.is_empty(), "files changed on a read-only mount: {changes:#?}");
 }
 
+/// What a host asks before it runs writes nothing either, also for a project that is yet to
+/// be imported.
+#[test]
+fn a_prompt_and_a_plan_only_read() {
+    for sandbox in [goal_of_this_tool(), project_of_the_earlier_tool()] {
+        let before = Tree::of(sandbox.base());
+        let now = sandbox.at(NOW);
+        now.json(["heartbeat-prompt", "--host", "pi", "--goal-id", "g", "--agent-id", "agent-a"]);
+        now.json(["host-mode-plan", "--host", "pi", "--goal-id", "g"]);
+        now.json(["connectors", "list"]);
+        let changes = Tree::of(sandbox.base()).changes_since(&before);
+        assert!(changes.is_empty(), "files changed: {changes:#?}");
+    }
+}
+
 #[test]
 fn a_decision_over_a_project_of_the_earlier_tool_only_reads() {
     assert_no_offence_under_strace(&project_of_the_earlier_tool());

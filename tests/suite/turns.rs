@@ -413,11 +413,34 @@ fn a_replan_is_resolved_by_an_accepted_delta_and_by_nothing_else() {
     }
 }
 
+/// Its outcome is known: the attempt was made and failed. It is not offered again, other
+/// obligations are, and the loop goes on.
+#[test]
+fn a_replan_settled_as_failed_is_an_attempt_and_holds_no_other_back() {
+    let goal = replan("t-1");
+    settle(&goal, A, "t-1", "failed");
+    assert_eq!(goal.rule(A).0, "stalled");
+    assert_eq!(goal.decision(A)["reason_code"], "replan_paused");
+    goal.ok("feedback", &["--agent-id", A, "--text", "think again"]);
+    assert_eq!(goal.rule(A).0, "replan", "another obligation matches");
+    assert_eq!(admit(&goal, A, "t-2")["rule"], "replan");
+    settle(&goal, A, "t-2", "failed");
+    assert_eq!(goal.decision(A)["reason_code"], "replan_paused", "each is tried once");
+    let todo = goal.todo("[P1] other", &[]);
+    assert_eq!(goal.rule(A), ("run".to_owned(), todo));
+
+    // Also late, of a turn whose outcome nobody knew.
+    let goal = replan("t-1");
+    goal.at("13:01");
+    assert_eq!(goal.decision(A)["reason_code"], "replan_outcome_unknown");
+    assert_eq!(settle(&goal, A, "t-1", "failed")["late"], true);
+    assert_eq!(goal.decision(A)["reason_code"], "replan_paused");
+}
+
 #[test]
 fn an_unknown_replan_is_cleared_by_settling_that_exact_turn() {
     type End = fn(&Goal);
-    let ends: [(&str, End); 3] = [
-        ("failed", |goal| drop(settle(goal, A, "t-1", "failed"))),
+    let ends: [(&str, End); 2] = [
         ("released", |goal| {
             goal.ok("turn release", &["--agent-id", A, "--turn-instance-id", "t-1"]);
         }),
@@ -438,11 +461,6 @@ fn an_unknown_replan_is_cleared_by_settling_that_exact_turn() {
         assert_eq!(goal.rule(A), ("run".to_owned(), todo.clone()), "{name}");
         goal.ok("todo complete", &["--agent-id", A, "--todo-id", &todo, "--evidence", "e"]);
         assert_eq!(goal.decision(A)["reason_code"], "replan_outcome_unknown", "{name}");
-        if name == "failed" {
-            // It is settled; what it failed at stays unknown until its turn is verified.
-            assert_eq!(settle_refused(&goal, A, "t-1", "no_change"), "effect_conflict");
-            continue;
-        }
         let said = settle(&goal, A, "t-1", "no_change");
         assert_eq!(said["late"], true, "{name}");
         assert_eq!(goal.rule(A).0, "replan", "the newer obligation matches now ({name})");

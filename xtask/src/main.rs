@@ -41,6 +41,8 @@ enum Command {
     Docs,
     /// Check licences, banned crates and sources of the dependencies
     Deny,
+    /// Write the files that are made from the sources: docs/connectors.md
+    Generate,
     /// Measure the release binary: wall and CPU time, peak memory, output size
     Bench(bench::Arguments),
     /// Kill, stop and disturb many processes on one goal, then check what they acknowledged
@@ -59,6 +61,7 @@ fn main() -> ExitCode {
         Command::Lint => steps::lint(&workspace),
         Command::Docs => steps::docs(&workspace),
         Command::Deny => steps::deny(&workspace),
+        Command::Generate => steps::generate(&workspace),
         Command::Bench(options) => bench::run(&workspace, &options),
         Command::Torture(options) => torture::run(&workspace, &options),
         Command::Fuzz(options) => torture::fuzz(&workspace, &options),

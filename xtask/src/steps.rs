@@ -154,6 +154,25 @@ fn install(workspace: &Workspace) -> Result<()> {
     must_succeed(workspace.program(program).args(["nextest", "--version"]))
 }
 
+/// Files that are made from the sources and committed; a test finds stale ones.
+pub fn generate(workspace: &Workspace) -> Result<()> {
+    let root = workspace.root.clone();
+    must_succeed(
+        workspace
+            .cargo([
+                "run",
+                "--quiet",
+                "--locked",
+                "-p",
+                "loopx-tests",
+                "--bin",
+                "loopx-generate",
+                "--",
+            ])
+            .arg(root),
+    )
+}
+
 /// The binary that the tests run and that `bench` measures.
 pub fn build(workspace: &Workspace) -> Result<()> {
     must_succeed(&mut workspace.cargo(["build", "--release", "--locked", "-p", "loopx-cli"]))?;

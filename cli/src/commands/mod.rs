@@ -5,6 +5,7 @@ pub mod agent;
 pub mod feedback;
 pub mod gate;
 pub mod goal;
+pub mod host;
 pub mod lease;
 pub mod loops;
 pub mod manual;
@@ -51,12 +52,17 @@ pub fn run(kernel: &Kernel, cli: &Cli) -> Result<Value> {
         Command::Import(command) => transfer::import(kernel, command),
         Command::Store(command) => store::run(kernel, command),
         Command::Migrate(command) => store::migrate(kernel, command),
+        Command::HostModePlan(command) => host::mode_plan(kernel, command),
+        Command::HeartbeatPrompt(command) => host::heartbeat_prompt(kernel, command),
         Command::RegisterAgent(command) => agent::register_reference(kernel, command),
         Command::GoalLifecycle(command) => goal::lifecycle_reference(kernel, command),
         // They say what the tool itself is, and `main` has run them without a kernel.
-        Command::Errors(_) | Command::Schema(_) | Command::Completions(_) | Command::Man(_) => {
-            Err(Error::new(ErrorCode::Internal, "command"))
-        }
+        Command::Errors(_)
+        | Command::Schema(_)
+        | Command::Completions(_)
+        | Command::Man(_)
+        | Command::Connectors(_)
+        | Command::ValueConnectors(_) => Err(Error::new(ErrorCode::Internal, "command")),
     }
 }
 

@@ -160,6 +160,14 @@ fn statuses() -> clap::builder::PossibleValuesParser {
     clap::builder::PossibleValuesParser::new(TodoStatus::ALL.iter().map(|(_, text)| *text))
 }
 
+/// The statuses in which a todo can be added. `done` is not among what help shows, and is
+/// refused by its code and not as a word that nobody knows.
+fn statuses_to_add() -> clap::builder::PossibleValuesParser {
+    clap::builder::PossibleValuesParser::new(TodoStatus::ALL.iter().map(|(status, text)| {
+        clap::builder::PossibleValue::new(*text).hide(*status == TodoStatus::Done)
+    }))
+}
+
 /// `todo add`
 #[derive(Debug, Args)]
 pub struct TodoAdd {
@@ -172,7 +180,7 @@ pub struct TodoAdd {
     #[arg(long)]
     pub text: String,
     /// open, blocked or deferred
-    #[arg(long, value_parser = statuses())]
+    #[arg(long, value_parser = statuses_to_add())]
     pub status: Option<String>,
     /// Who adds it
     #[arg(long, value_name = "AGENT")]

@@ -47,9 +47,9 @@ pub enum Turn {
 pub struct Admit {
     #[command(flatten)]
     pub at: At,
-    /// The turn
+    /// The turn [default: LOOPX_TURN, else one that is made up]
     #[arg(long, value_name = "TURN")]
-    pub turn_instance_id: String,
+    pub turn_instance_id: Option<String>,
     /// Who asks
     #[arg(long, value_name = "AGENT")]
     pub agent_id: Option<String>,
@@ -109,7 +109,13 @@ pub struct Show {
 #[derive(Debug, Args)]
 pub struct Settle {
     #[command(flatten)]
-    pub one: One,
+    pub at: WriteAt,
+    /// The turn [default: LOOPX_TURN, else the agent's only live one]
+    #[arg(long, value_name = "TURN")]
+    pub turn_instance_id: Option<String>,
+    /// Who acts
+    #[arg(long, value_name = "AGENT")]
+    pub agent_id: Option<String>,
     /// progress, completed, blocked, no_change or failed
     #[arg(long, value_name = "OUTCOME", value_parser = outcomes())]
     pub outcome: String,
@@ -198,7 +204,7 @@ fn admit(kernel: &Kernel, args: &Admit) -> Value {
         independent_worktree: args.independent_worktree || crate::worktree::here(),
         execution_context: context(&args.host),
         include_detail: sections(&args.include_detail),
-        turn_instance_id: Some(args.turn_instance_id.clone()),
+        turn_instance_id: args.turn_instance_id.clone().or_else(crate::doors::turn),
         ttl_seconds: args.ttl_seconds,
         holder_pid: args.holder_pid,
     };
@@ -209,8 +215,12 @@ fn settle(kernel: &Kernel, args: &Settle) -> Result<Value> {
     let outcome = word(SettleOutcome::parse, "outcome", Some(&args.outcome))?;
     let usage = [args.input_tokens, args.output_tokens, args.cost_micros];
     let request = TurnSettleRequest {
-        turn_instance_id: args.one.turn_instance_id.clone(),
-        agent_id: args.one.agent_id.clone(),
+        turn_instance_id: args
+            .turn_instance_id
+            .clone()
+            .or_else(crate::doors::turn)
+            .unwrap_or_default(),
+        agent_id: args.agent_id.clone(),
         outcome: outcome.unwrap_or(SettleOutcome::NoChange),
         evidence: args.evidence.clone(),
         note: args.note.clone(),
@@ -235,5 +245,5 @@ fn settle(kernel: &Kernel, args: &Settle) -> Result<Value> {
         available_capabilities: args.available_capabilities.clone(),
         independent_worktree: args.independent_worktree || crate::worktree::here(),
     };
-    kernel.turn_settle(&write_at(&args.one.at), &request)
+    kernel.turn_settle(&write_at(&args.at), &request)
 }

@@ -8,6 +8,7 @@ mod fields;
 mod gate;
 mod goal;
 mod history;
+mod host;
 mod loops;
 mod manual;
 mod monitor;
@@ -72,6 +73,10 @@ const KINDS: &[Kind] = &[
     Kind { is: |v| has(v, "loop") && has(v, "action"), show: loops::step },
     Kind { is: |v| has(v, "loops"), show: loops::list },
     Kind { is: |v| has(v, "unbound"), show: loops::unbound },
+    Kind { is: |v| has(v, "task_body"), show: host::prompt },
+    Kind { is: |v| has(v, "selected_mode"), show: host::plan },
+    Kind { is: |v| has(v, "value_connectors"), show: host::connectors },
+    Kind { is: |v| has(v, "connector"), show: host::connector },
     Kind { is: |v| has(v, "errors"), show: manual::errors },
     Kind { is: |v| has(v, "operations"), show: manual::operations },
     Kind { is: |v| has(v, "request"), show: manual::schema },

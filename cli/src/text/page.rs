@@ -126,6 +126,14 @@ impl Page {
         }
     }
 
+    /// Lines as they are, to be copied: never wrapped, never cut.
+    pub fn verbatim(&mut self, text: &str) {
+        self.flush();
+        for line in text.lines() {
+            let _ = writeln!(self.text, "{}", visible(line));
+        }
+    }
+
     /// The title of what follows.
     pub fn section(&mut self, title: &str) {
         self.flush();

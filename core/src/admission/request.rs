@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::view::View;
 use crate::error::Error;
-use crate::model::{AgentId, GoalPolicy, Instant};
+use crate::model::{AgentId, Declared, GoalPolicy, Instant};
 use crate::schedule::ExecutionContext;
 
 /// Extra sections of the packet, opt-in.
@@ -58,6 +58,14 @@ pub struct AdmissionRequest {
 }
 
 impl AdmissionRequest {
+    /// What the door declares.
+    pub fn declared(&self) -> Declared {
+        Declared {
+            capabilities: self.capabilities.clone(),
+            independent_worktree: self.independent_worktree,
+        }
+    }
+
     /// Whether a section was asked for.
     pub fn wants(&self, detail: Detail) -> bool {
         self.details.contains(&detail) || self.details.contains(&Detail::All)

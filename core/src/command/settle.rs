@@ -47,7 +47,8 @@ impl SettleOutcome {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TurnSettleRequest {
-    /// Which.
+    /// Which; the agent's only live one when empty.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub turn_instance_id: String,
     /// Who acts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -444,11 +445,12 @@ impl Case<'_> {
         if let Some(attempt) = mine {
             let accepted = changes.iter().any(|c| matches!(c, Change::FollowDangling));
             let state = match outcome {
-                SettleOutcome::Failed if attempt.rule == "replan" => AttemptState::OutcomeUnknown,
                 SettleOutcome::Progress | SettleOutcome::Completed if accepted => {
                     AttemptState::Resolved
                 }
-                // Settled, whatever it came to: the outcome is no longer unknown.
+                // Settled, whatever it came to, so that the outcome is known: the attempt was
+                // made. A failed one would else hold every replan of the agent back for good,
+                // since a turn is settled once.
                 _ => AttemptState::Attempted,
             };
             // Before what follows, which forgets attempts that are answered.

@@ -8,8 +8,8 @@ use crate::admission::decision::Decision;
 use crate::error::{Error, ErrorCode, Result};
 use crate::file::sha256_hex;
 use crate::model::{
-    AgentId, AgentSeen, AttemptState, HandoffMode, HolderEvidence, Instant, Lease, TodoId, Turn,
-    TurnId, TurnState,
+    AgentId, AgentSeen, AttemptState, Declared, HandoffMode, HolderEvidence, Instant, Lease,
+    TodoId, Turn, TurnId, TurnState,
 };
 use crate::store::{Change, Read};
 use crate::turn::lapse::{free, unknown};
@@ -34,7 +34,8 @@ pub struct ShouldRunRequest {
     /// Sections to add.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub include_detail: Vec<crate::admission::Detail>,
-    /// The turn; makes it an admission.
+    /// The turn; makes it an admission. `turn.admit` without one names it itself, and gives
+    /// the same again while that turn lives.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub turn_instance_id: Option<String>,
     /// Seconds that the reservation lives, 3,600 when absent, at most 86,400.
@@ -70,6 +71,8 @@ pub struct Terms {
     pub ttl_seconds: Option<u64>,
     /// Who holds it.
     pub holder: Option<HolderEvidence>,
+    /// What the door declares.
+    pub declared: Declared,
 }
 
 /// Checks a time to live and gives the instant at which it ends.
@@ -177,15 +180,27 @@ pub fn admit(
         changes.push(Change::PutAttempt(attempt));
     }
     if let Some(agent) = agent {
-        changes.push(seen(scene, agent, hint_minutes)?);
+        let declared = Some(terms.declared.clone());
+        let seen = AgentSeen { declared, ..seen_now(scene, agent, hint_minutes)? };
+        changes.push(Change::PutSeen(seen));
     }
     Ok(Effect::new(changes, packet))
 }
 
 /// The agent was seen now.
 pub fn seen(scene: &Scene<'_>, agent: &AgentId, hint_minutes: u32) -> Result<Change> {
-    let polls = scene.read.seen(agent)?.map_or(0, |s| s.polls);
-    Ok(Change::PutSeen(AgentSeen { agent: agent.clone(), at: scene.now, hint_minutes, polls }))
+    Ok(Change::PutSeen(seen_now(scene, agent, hint_minutes)?))
+}
+
+fn seen_now(scene: &Scene<'_>, agent: &AgentId, hint_minutes: u32) -> Result<AgentSeen> {
+    let before = scene.read.seen(agent)?;
+    Ok(AgentSeen {
+        agent: agent.clone(),
+        at: scene.now,
+        hint_minutes,
+        polls: before.as_ref().map_or(0, |s| s.polls),
+        declared: before.and_then(|s| s.declared),
+    })
 }
 
 /// The next lease of a todo: its epoch grows for ever.

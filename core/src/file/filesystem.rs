@@ -61,6 +61,23 @@ fn kind_of(path: &Path) -> Result<Option<&'static str>> {
     Ok(None)
 }
 
+/// Whether `path` is known to lie on a disk of this machine, where what is written is seen
+/// at once and stamped by this machine's clock. FUSE may carry anything.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+pub fn is_local(path: &Path) -> bool {
+    const FUSE: u32 = 0x6573_5546;
+    rustix::fs::statfs(path).is_ok_and(|stat| {
+        let number = (stat.f_type as u64 & 0xffff_ffff) as u32;
+        number != FUSE && network_kind(number).is_none()
+    })
+}
+
+/// Other systems than Linux do not say.
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+pub fn is_local(_path: &Path) -> bool {
+    false
+}
+
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
 fn kind_of(_path: &Path) -> Result<Option<&'static str>> {
     Ok(None)

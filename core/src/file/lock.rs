@@ -136,12 +136,15 @@ impl FileLock {
             .detail(path.display()))
     }
 
-    /// Written over the old record and then cut to length, because some file systems
-    /// flush a file that is cut to nothing first. Failing to explain oneself is no
-    /// reason to fail.
+    /// Written over the old record; what is left of a longer one is cut off. Failing to
+    /// explain oneself is no reason to fail.
     fn write_record(&self, line: &str) {
-        if self.file.write_all_at(line.as_bytes(), 0).is_ok() {
-            let _ = self.file.set_len(line.len() as u64);
+        let length = line.len() as u64;
+        if self.file.write_all_at(line.as_bytes(), 0).is_ok()
+            // Cutting costs more than writing, and records are as a rule equally long.
+            && self.file.metadata().is_ok_and(|meta| meta.len() > length)
+        {
+            let _ = self.file.set_len(length);
         }
     }
 }
@@ -149,8 +152,9 @@ impl FileLock {
 impl Drop for FileLock {
     fn drop(&mut self) {
         if self.mode == LockMode::Exclusive {
-            // So that a later shared holder is not taken for this one.
-            self.write_record("\n");
+            // So that a later shared holder is not taken for this one: a first line that is
+            // empty is nobody's record, whatever stands behind it.
+            let _ = self.file.write_all_at(b"\n", 0);
         }
         // Said outright, because closing does not let go while a child process that
         // was just forked still has a copy of the descriptor.

@@ -16,6 +16,12 @@ pub fn is_dead(holder: &HolderEvidence) -> bool {
     host == holder.host && (boot != holder.boot_id || started(holder.pid) != Some(holder.started))
 }
 
+/// Whether there is no process of that number here; where the system cannot tell, the answer
+/// is no. A process of another container may have it all the same.
+pub fn is_gone(pid: u32) -> bool {
+    std::fs::exists("/proc/self").unwrap_or(false) && started(pid).is_none()
+}
+
 fn host() -> Option<String> {
     line("/proc/sys/kernel/hostname")
 }

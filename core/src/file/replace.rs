@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use rustix::io::Errno;
 
 use super::digest::hex;
+use super::leftover;
 use super::read::{not_regular, read_bounded, resolve_target};
 use crate::error::{Error, ErrorCode, Result};
 
@@ -28,11 +29,24 @@ pub enum Durability {
 }
 
 /// What [`exchange`] took out of the way.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub struct Exchanged {
     /// The bytes that stood there at the instant of the exchange; `None` when the
     /// file did not exist.
     pub displaced: Option<Vec<u8>>,
+    /// The displaced file itself: perhaps the only copy of somebody's text, so it stays until
+    /// it is [discarded](Self::discard).
+    file: Option<PathBuf>,
+}
+
+impl Exchanged {
+    /// Removes the displaced file: its text is nobody's, or is safe elsewhere.
+    pub fn discard(self) {
+        if let Some(file) = self.file {
+            // It is found as a leftover if it stays.
+            let _ = fs::remove_file(file);
+        }
+    }
 }
 
 /// Replaces the content of `path`, or makes the file with mode 0644.
@@ -40,7 +54,7 @@ pub struct Exchanged {
 /// Links are followed and stay; an existing file keeps its mode, and its owner where
 /// the system allows. On an error the old content stands and the temporary file is
 /// gone. One exception: when the folder cannot be synced after the rename, the new
-/// content stands and the error says so.
+/// content stands and the error is [`ErrorCode::DurabilityUnknown`].
 pub fn replace(path: &Path, bytes: &[u8], durability: Durability) -> Result<()> {
     replace_with_mode(path, bytes, durability, NEW_MODE)
 }
@@ -75,7 +89,11 @@ pub fn replace_with_mode(
 /// When the displaced file cannot be read it is put back and the error returned.
 pub fn exchange(path: &Path, new_bytes: &[u8]) -> Result<Exchanged> {
     let target = resolve_target(path)?;
-    let staged = Staged::write(&target, new_bytes, Durability::Unsynced, NEW_MODE)?;
+    let mut staged = Staged::write(&target, new_bytes, Durability::Unsynced, NEW_MODE)?;
+    // From here on the name is of a complete text: after a crash it may be a person's.
+    let whole = staged.path.with_extension("swap");
+    fs::rename(&staged.path, &whole).map_err(|error| Error::from_io(&error, "file", &target))?;
+    staged.path = whole;
     let failed = |errno: Errno| Error::from_io(&errno.into(), "file", &target);
     // The file may appear or vanish between two looks; a few rounds settle it.
     for _ in 0..8 {
@@ -88,7 +106,7 @@ pub fn exchange(path: &Path, new_bytes: &[u8]) -> Result<Exchanged> {
         match rename::if_absent(&staged.path, &target) {
             Ok(()) => {
                 staged.done();
-                return Ok(Exchanged { displaced: None });
+                return Ok(Exchanged { displaced: None, file: None });
             }
             Err(Errno::EXIST) => {}
             Err(errno) if cannot(errno) => return read_then_rename(staged, &target),
@@ -102,8 +120,11 @@ pub fn exchange(path: &Path, new_bytes: &[u8]) -> Result<Exchanged> {
 
 fn take_displaced(staged: Staged, target: &Path) -> Result<Exchanged> {
     match read_bounded(&staged.path, MAX_DISPLACED, "file") {
-        // Dropping the staged name removes the displaced file.
-        Ok(displaced) => Ok(Exchanged { displaced }),
+        Ok(displaced) => {
+            let file = Some(staged.path.clone());
+            staged.done();
+            Ok(Exchanged { displaced, file })
+        }
         Err(error) => match rename::swap(&staged.path, target) {
             Ok(()) => Err(error),
             Err(_) => {
@@ -120,7 +141,7 @@ fn read_then_rename(staged: Staged, target: &Path) -> Result<Exchanged> {
     let displaced = read_bounded(target, MAX_DISPLACED, "file")?;
     fs::rename(&staged.path, target).map_err(|error| Error::from_io(&error, "file", target))?;
     staged.done();
-    Ok(Exchanged { displaced })
+    Ok(Exchanged { displaced, file: None })
 }
 
 /// The answers of systems and file systems that know no such rename.
@@ -174,7 +195,8 @@ impl Staged {
             Err(error) if error.kind() == ErrorKind::NotFound => None,
             Err(error) => return Err(failed(&error)),
         };
-        let (mut file, path) = create_unique(folder_of(target)).map_err(|e| failed(&e))?;
+        let (mut file, path) =
+            create_unique(folder_of(target), &leftover::tag(target)).map_err(|e| failed(&e))?;
         let staged = Self { path, renamed: false };
         file.write_all(bytes).map_err(|error| failed(&error))?;
         if let Some(meta) = &existing {
@@ -206,14 +228,14 @@ impl Drop for Staged {
     }
 }
 
-/// A new private file with a name that does not depend on the target's, whose name
-/// may already be as long as names can be.
-fn create_unique(folder: &Path) -> io::Result<(File, PathBuf)> {
+/// A new private file with a name that is short whatever the target's, which may already be
+/// as long as names can be.
+fn create_unique(folder: &Path, tag: &str) -> io::Result<(File, PathBuf)> {
     let mut last = io::Error::from(ErrorKind::AlreadyExists);
     for _ in 0..4 {
         let mut seed = [0_u8; 12];
         getrandom::fill(&mut seed).map_err(io::Error::other)?;
-        let path = folder.join(format!(".loopx-{}.tmp", hex(&seed)));
+        let path = folder.join(leftover::name(tag, &hex(&seed)));
         match OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).open(&path) {
             Ok(file) => return Ok((file, path)),
             Err(error) if error.kind() == ErrorKind::AlreadyExists => last = error,
@@ -223,9 +245,9 @@ fn create_unique(folder: &Path) -> io::Result<(File, PathBuf)> {
     Err(last)
 }
 
-/// Makes a file in `folder` and removes it again.
-pub(crate) fn try_folder(folder: &Path) -> io::Result<()> {
-    let (file, path) = create_unique(folder)?;
+/// Makes a file beside `target` and removes it again.
+pub(crate) fn try_folder(target: &Path) -> io::Result<()> {
+    let (file, path) = create_unique(folder_of(target), &leftover::tag(target))?;
     drop(file);
     fs::remove_file(path)
 }
@@ -244,8 +266,18 @@ fn sync_folder(folder: &File, target: &Path) -> Result<()> {
         Err(error) if matches!(error.kind(), ErrorKind::InvalidInput | ErrorKind::Unsupported) => {
             Ok(())
         }
-        Err(error) => Err(Error::from_io(&error, "folder", target)
-            .message("the file was replaced, but may not survive a power cut")),
+        Err(error) => Err(Error::from_io(&error, "folder", target).after_the_change()),
+    }
+}
+
+/// Makes the last replacement of `path` survive a power cut: for a caller that answers what
+/// an earlier call did, which may have failed at just this.
+pub fn sync_replaced(path: &Path) -> Result<()> {
+    let target = resolve_target(path)?;
+    let folder = folder_of(&target);
+    match File::open(folder) {
+        Ok(open) => sync_folder(&open, &target),
+        Err(error) => Err(Error::from_io(&error, "folder", folder).after_the_change()),
     }
 }
 
@@ -318,10 +350,18 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("state.md");
         assert_eq!(exchange(&path, b"one").unwrap().displaced, None);
+        let displaced = |path: &Path, bytes: &[u8]| {
+            let exchanged = exchange(path, bytes).unwrap();
+            let displaced = exchanged.displaced.clone();
+            // The only copy stays until it is told that it is not.
+            assert_eq!(names(dir.path()).len(), 3);
+            exchanged.discard();
+            displaced
+        };
         fs::set_permissions(&path, Permissions::from_mode(0o604)).unwrap();
         let link = dir.path().join("link.md");
         symlink("state.md", &link).unwrap();
-        assert_eq!(exchange(&link, b"two").unwrap().displaced.unwrap(), b"one");
+        assert_eq!(displaced(&link, b"two").unwrap(), b"one");
         assert_eq!(fs::read(&path).unwrap(), b"two");
         assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o7777, 0o604);
         assert_eq!(names(dir.path()), ["link.md", "state.md"]);
@@ -337,7 +377,10 @@ mod tests {
                 std::thread::spawn(move || {
                     (0..60)
                         .filter_map(|n| {
-                            exchange(&path, format!("{who}-{n}").as_bytes()).unwrap().displaced
+                            let done = exchange(&path, format!("{who}-{n}").as_bytes()).unwrap();
+                            let displaced = done.displaced.clone();
+                            done.discard();
+                            displaced
                         })
                         .collect::<Vec<_>>()
                 })

@@ -1,11 +1,13 @@
 //! Finding a goal: the registry entry, its policy, and where its records lie.
 
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::Value;
 
 use super::Kernel;
 use crate::error::{Error, ErrorCode, Result};
+use crate::file::Stamp;
 use crate::model::{GoalId, GoalPolicy, GoalUid};
 use crate::registry::document::entry_id;
 use crate::registry::{Registry, follow, place, policy};
@@ -33,6 +35,15 @@ impl Goal {
         self.registry
             .entry(self.index)
             .ok_or_else(|| Error::new(ErrorCode::GoalUnknown, self.raw_id.as_str()))
+    }
+
+    /// Whether nothing but the bytes of the registry says what it is: it is not found by
+    /// way of another registry, nor its store by looking.
+    fn is_of_registry_alone(&self) -> bool {
+        self.registry.entry(self.index).is_some_and(|entry| {
+            entry.get("store").is_some_and(Value::is_object)
+                && entry.get("source_registry").is_none_or(Value::is_null)
+        })
     }
 
     /// The folder of the goal's store.
@@ -68,7 +79,51 @@ impl Goal {
     }
 }
 
+/// Goals that a long-lived kernel has found, each with the name that it was asked by and the
+/// stamp of the registry that it is in.
+#[derive(Debug, Default)]
+pub(super) struct Found(Mutex<Vec<(Option<String>, Stamp, Arc<Goal>)>>);
+
+impl Found {
+    /// Most goals that are kept.
+    const KEPT: usize = 8;
+
+    /// The goal of that name while the registry has the stamp that it had, else what `find` finds.
+    fn or_find(
+        &self,
+        name: Option<&str>,
+        registry: &Path,
+        find: impl FnOnce() -> Result<Goal>,
+    ) -> Result<Arc<Goal>> {
+        // Taken before the registry is read, so that what is written meanwhile changes it.
+        let stamp = Stamp::of(registry);
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let at = kept.iter().position(|(known, _, _)| known.as_deref() == name);
+        if let Some((_, of, goal)) = at.and_then(|at| kept.get(at))
+            && stamp.as_ref() == Some(of)
+        {
+            return Ok(Arc::clone(goal));
+        }
+        if let Some(at) = at {
+            kept.swap_remove(at);
+        }
+        let goal = Arc::new(find()?);
+        if let Some(stamp) = stamp.filter(|stamp| stamp.is_settled(registry))
+            && kept.len() < Self::KEPT
+            && goal.is_of_registry_alone()
+        {
+            kept.push((name.map(str::to_owned), stamp, Arc::clone(&goal)));
+        }
+        Ok(goal)
+    }
+}
+
 impl Kernel {
+    /// [`Kernel::goal`] for a question that a host asks again and again.
+    pub(super) fn goal_again(&self, name: Option<&str>) -> Result<Arc<Goal>> {
+        self.found.or_find(name, &self.route.registry, || self.goal(name))
+    }
+
     /// The goal of that name, or the registry's only one.
     pub(super) fn goal(&self, name: Option<&str>) -> Result<Goal> {
         let registry = self.registry()?;

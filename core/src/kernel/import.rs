@@ -5,6 +5,7 @@ use std::path::Path;
 use serde_json::json;
 
 use super::goal::Goal;
+use super::leftovers::creating;
 use super::maintenance::{Progress, Step};
 use super::snapshot::{MAX_STATE_FILE, health_of};
 use super::{Kernel, receipt};
@@ -208,13 +209,16 @@ impl Kernel {
             Some(uid) => uid.clone(),
             None => new_uid()?,
         };
-        self.make_store(&goal, &uid, &project, now, progress)?;
-        let entry = change
-            .registry_mut()
-            .entry_mut(index)
-            .ok_or_else(|| Error::new(ErrorCode::GoalUnknown, id.as_str()))?;
-        mark_imported(entry, &uid, now)?;
-        change.commit()?;
+        self.remove_orphans(change.registry(), &goal.runtime_root);
+        creating(&goal, &uid, || {
+            self.make_store(&goal, &uid, &project, now, progress)?;
+            let entry = change
+                .registry_mut()
+                .entry_mut(index)
+                .ok_or_else(|| Error::new(ErrorCode::GoalUnknown, id.as_str()))?;
+            mark_imported(entry, &uid, now)?;
+            change.commit()
+        })?;
         let goal = self.goal_in(change.registry().clone(), &id)?;
         Ok((goal, uid))
     }

@@ -4,12 +4,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::import::{self, new_uid, random_hex, todos_of};
+use super::leftovers::creating;
 use super::transfer::usual_state_file;
 use super::write::Call;
 use super::{Kernel, receipt, to_json};
 use crate::command::{TEXT_LIMIT, one_line};
 use crate::error::{Error, ErrorCode, Result};
-use crate::file::{Durability, replace, sha256_hex};
+use crate::file::{Durability, replace, sha256_hex, sync_replaced};
 use crate::model::{AgentId, CommitRecord, EffectId, GoalId, Instant};
 use crate::operation::Addressed;
 use crate::registry::{
@@ -104,6 +105,7 @@ impl Kernel {
         if !matches!(change.registry().find(&id), Lookup::Unknown) {
             let registry = change.registry().clone();
             let answer = self.created_already(registry, &id, given.as_ref(), &digest)?;
+            sync_replaced(&path)?;
             // A crash may have come before the global copy.
             return Ok(self.with_global_copy(answer, change.registry(), &id, self.now()));
         }
@@ -190,29 +192,33 @@ impl Kernel {
             body_digest: digest,
             receipt: answer.clone(),
         };
-        SqliteStore::create(
-            &goal.store_path(&uid),
-            &uid,
-            self.sqlite(),
-            &mut |tx: &mut dyn Transaction| {
-                let puts: Vec<Change> =
-                    todos.iter().cloned().map(|t| Change::PutTodo(Box::new(t))).collect();
-                tx.apply(&puts)?;
-                let noted: Vec<Change> = findings.iter().cloned().map(Change::PutFinding).collect();
-                tx.apply(&noted)?;
-                tx.note_projection(&sha256_hex(&bytes))?;
-                tx.record(&record)
-            },
-        )?;
-        replace(&goal.base_path(&uid), &bytes, Durability::Unsynced)?;
-        if let (Some(path), false) = (&state_path, connected) {
-            if let Some(folder) = path.parent() {
-                std::fs::create_dir_all(folder)
-                    .map_err(|e| Error::from_io(&e, "folder of the state file", folder))?;
+        self.remove_orphans(change.registry(), &goal.runtime_root);
+        creating(&goal, &uid, || {
+            SqliteStore::create(
+                &goal.store_path(&uid),
+                &uid,
+                self.sqlite(),
+                &mut |tx: &mut dyn Transaction| {
+                    let puts: Vec<Change> =
+                        todos.iter().cloned().map(|t| Change::PutTodo(Box::new(t))).collect();
+                    tx.apply(&puts)?;
+                    let noted: Vec<Change> =
+                        findings.iter().cloned().map(Change::PutFinding).collect();
+                    tx.apply(&noted)?;
+                    tx.note_projection(&sha256_hex(&bytes))?;
+                    tx.record(&record)
+                },
+            )?;
+            replace(&goal.base_path(&uid), &bytes, Durability::Unsynced)?;
+            if let (Some(path), false) = (&state_path, connected) {
+                if let Some(folder) = path.parent() {
+                    std::fs::create_dir_all(folder)
+                        .map_err(|e| Error::from_io(&e, "folder of the state file", folder))?;
+                }
+                replace(path, &bytes, Durability::Synced)?;
             }
-            replace(path, &bytes, Durability::Synced)?;
-        }
-        change.commit()?;
+            change.commit()
+        })?;
         Ok(self.with_global_copy(answer, change.registry(), &id, now))
     }
 
@@ -363,8 +369,10 @@ impl Kernel {
         let call =
             Call::new("goal.adopt_legacy", at, &json!({"index": project.witness.index_sha256}))?;
         self.write(&call, |scene| {
-            let before = scene.read.legacy()?.unwrap_or_default();
-            if before.index_sha256 == project.witness.index_sha256 {
+            let before = scene.read.legacy()?;
+            let never = before.is_none() && project.witness.index_bytes == 0;
+            let before = before.unwrap_or_default();
+            if never || before.index_sha256 == project.witness.index_sha256 {
                 return Ok(crate::command::Effect::new(Vec::new(), json!({"changed": false})));
             }
             // Rows that the import has not seen: those past its highest position.

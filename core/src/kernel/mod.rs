@@ -3,8 +3,10 @@
 
 mod goal;
 mod host_poll;
+mod hosts;
 mod import;
 mod leases;
+mod leftovers;
 mod lifecycle;
 mod loop_session;
 mod loops;
@@ -75,12 +77,21 @@ pub struct KernelOptions {
     pub deadline: Duration,
     /// Who waits and holds, for lock holder records (`LOOPX_AGENT_ID`).
     pub label: Option<String>,
+    /// The door works in a checkout of its own, apart from the goal's main one. What a
+    /// question declares comes with the question; a write declares nothing else.
+    pub independent_worktree: bool,
 }
 
 impl KernelOptions {
     /// Options with the system clock and a deadline of 30 seconds.
     pub fn new(route: RouteInput) -> Self {
-        Self { route, clock: Clock::System, deadline: Duration::from_secs(30), label: None }
+        Self {
+            route,
+            clock: Clock::System,
+            deadline: Duration::from_secs(30),
+            label: None,
+            independent_worktree: false,
+        }
     }
 }
 
@@ -90,6 +101,8 @@ pub struct Kernel {
     options: KernelOptions,
     route: Route,
     stores: Stores,
+    found: goal::Found,
+    equal: surface::Equal,
 }
 
 impl Kernel {
@@ -98,7 +111,13 @@ impl Kernel {
     /// Errors: [`ErrorCode::RegistryAmbiguous`].
     pub fn open(options: KernelOptions) -> Result<Self> {
         let route = options.route.registry()?;
-        Ok(Self { options, route, stores: Stores::default() })
+        Ok(Self {
+            options,
+            route,
+            stores: Stores::default(),
+            found: goal::Found::default(),
+            equal: surface::Equal::default(),
+        })
     }
 
     /// Calls an operation by name with a JSON object; `goal_id` and `effect_id` stand
@@ -183,6 +202,11 @@ impl Kernel {
             Op::StorePrune => self.store_prune(&at, &body(request)?, &|_| {}),
             Op::Migrate => self.migrate(&at, &body(request)?, &|_| {}),
             Op::Import => self.import(&body(request)?),
+            Op::ConnectorsList => self.connectors_list(),
+            Op::ConnectorsShow => self.connectors_show(&body(request)?),
+            Op::ValueConnectorRun => self.value_connector_run(&body(request)?),
+            Op::HostModePlan => self.host_mode_plan(&at, &body(request)?),
+            Op::HeartbeatPrompt => self.heartbeat_prompt(&at, &body(request)?),
         }
     }
 
@@ -305,12 +329,11 @@ impl Kernel {
     fn decide_now(&self, at: &Addressed, request: &ShouldRunRequest) -> (Decision, Value) {
         let now = self.now();
         let name = at.goal_id.clone().unwrap_or_default();
-        let looked = || -> Result<(Goal, AdmissionRequest)> {
-            let goal = self.goal(at.goal_id.as_deref())?;
+        let looked = self.goal_again(at.goal_id.as_deref()).and_then(|goal| {
             let asked = admission_request(&goal.policy, request)?;
             Ok((goal, asked))
-        };
-        match looked() {
+        });
+        match looked {
             Ok((goal, asked)) => {
                 // A stopped or paused goal is answered from the registry alone.
                 let query = ViewQuery {

@@ -72,7 +72,9 @@ impl<'k> Snapshot<'k> {
         uid: &GoalUid,
         editor: Option<&AgentId>,
     ) -> Result<()> {
-        if let Surface::Edited { base, bytes } = surface::look(goal, uid, self.store.as_ref())? {
+        if let Surface::Edited { base, bytes } =
+            surface::look(goal, uid, self.store.as_ref(), &kernel.equal)?
+        {
             let edits = surface::compare(
                 goal,
                 self.store.as_ref(),

@@ -4,12 +4,14 @@
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::Read as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use super::goal::Goal;
+use super::leftovers;
 use super::snapshot::MAX_STATE_FILE;
 use crate::error::{Error, Result};
-use crate::file::{Durability, exchange, read_bounded, replace, sha256_hex};
+use crate::file::{Durability, Exchanged, Stamp, exchange, read_bounded, replace, sha256_hex};
 use crate::model::{AgentId, GoalUid, Instant, Todo, TodoId};
 use crate::state_file::{Adoption, Document, Edit, adopt, render};
 use crate::store::Read;
@@ -37,13 +39,43 @@ pub(super) enum Surface {
     },
 }
 
+/// Pairs of files that a long-lived kernel has found to be equal, with their stamps: as long
+/// as both have theirs, they are equal still.
+#[derive(Debug, Default)]
+pub(super) struct Equal(Mutex<Vec<(PathBuf, Stamp, Stamp)>>);
+
+impl Equal {
+    /// Most pairs that are kept.
+    const KEPT: usize = 8;
+
+    fn are(&self, a: &Path, b: &Path) -> bool {
+        // Taken before the bytes are read, so that what is written meanwhile changes them.
+        let (Some(of_a), Some(of_b)) = (Stamp::of(a), Stamp::of(b)) else { return false };
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let at = known.iter().position(|(path, _, _)| path == a);
+        if at.and_then(|at| known.get(at)).is_some_and(|k| k.1 == of_a && k.2 == of_b) {
+            return true;
+        }
+        if let Some(at) = at {
+            known.swap_remove(at);
+        }
+        if !same_content(a, b) {
+            return false;
+        }
+        if known.len() < Self::KEPT && of_a.is_settled(a) && of_b.is_settled(b) {
+            known.push((a.to_path_buf(), of_a, of_b));
+        }
+        true
+    }
+}
+
 /// Looks at the state file.
 ///
 /// Errors: not readable, not a file, too large.
-pub(super) fn look(goal: &Goal, uid: &GoalUid, store: &dyn Read) -> Result<Surface> {
+pub(super) fn look(goal: &Goal, uid: &GoalUid, store: &dyn Read, equal: &Equal) -> Result<Surface> {
     let Some(path) = goal.state_path() else { return Ok(Surface::None) };
     let base = goal.base_path(uid);
-    if same_content(&path, &base) {
+    if equal.are(&path, &base) {
         return Ok(Surface::Clean);
     }
     let Some(bytes) = read_bounded(&path, MAX_STATE_FILE, "state file")? else {
@@ -167,17 +199,19 @@ fn draw(template: &Document, shown: &[&Todo], changed: bool, now: Instant) -> Ve
     render(template, shown, Some(now))
 }
 
-/// The projection after `puts`, when `template` is the last projection, byte for byte:
-/// what did not change is taken from the template instead of being read again. `None`
-/// when a todo comes back whose place only the store knows.
+/// The projection after `puts`, when `last` is the last projection, byte for byte: what
+/// did not change is taken from there instead of being read again. `None` when a todo
+/// comes back whose place only the store knows.
 pub(super) fn project_changes(
     store: &dyn Read,
-    template: &Document,
+    last: &[u8],
     puts: &[&Todo],
     now: Instant,
 ) -> Result<Option<Vec<u8>>> {
     /// After every place in a file.
     const END: i64 = i64::MAX / 4;
+    let template =
+        Document::parse_around(last, &puts.iter().map(|put| put.todo_id.as_str()).collect())?;
     let closed = store.shown_closed(DONE_SHOWN)?;
     let standing: HashMap<&TodoId, &Todo> =
         template.todos().iter().map(|p| (&p.todo.todo_id, &p.todo)).collect();
@@ -186,11 +220,11 @@ pub(super) fn project_changes(
         let mut put = (*put).clone();
         match standing.get(&put.todo_id) {
             // A todo that stands in the file keeps its place there.
-            Some(there) => put.order = there.order,
+            Some(there) if there.role == put.role => put.order = there.order,
             // A new one goes to the end.
             None if put.created_at == Some(now) => put.order = put.order.saturating_add(END),
-            None if put.is_open() => return Ok(None),
-            None => {}
+            _ if put.is_open() || closed.contains(&put.todo_id) => return Ok(None),
+            _ => {}
         }
         let id = puts.iter().find(|p| p.todo_id == put.todo_id).map(|p| &p.todo_id);
         changed.extend(id.map(|id| (id, put)));
@@ -201,25 +235,54 @@ pub(super) fn project_changes(
     let is_shown = |t: &&Todo| t.is_open() || closed.contains(&t.todo_id);
     let unchanged = standing.iter().filter(|(id, _)| !changed.contains_key(*id)).map(|(_, t)| *t);
     let shown: Vec<&Todo> = unchanged.chain(changed.values()).filter(is_shown).collect();
-    Ok(Some(draw(template, &shown, !puts.is_empty(), now)))
+    Ok(Some(draw(&template, &shown, !puts.is_empty(), now)))
+}
+
+/// A projection that is to be written.
+pub(super) struct Projection<'p> {
+    /// It.
+    pub bytes: &'p [u8],
+    /// What the state file was seen to hold.
+    pub expected: Option<&'p [u8]>,
+    /// What a text that is displaced was an edit of.
+    pub before: Option<&'p [u8]>,
+    /// The state file was the last projection, and so is `before`.
+    pub clean: bool,
+}
+
+/// Somebody's text that a projection took out of the state file's place.
+pub(super) struct Displacement {
+    /// It.
+    pub text: Vec<u8>,
+    /// Its only copy, until it is kept.
+    pub file: Exchanged,
 }
 
 /// Writes a projection: first what will have been written, then the state file. The
-/// answer is what the state file held when it was displaced, if it was not `expected`.
+/// answer is what the state file held when it was displaced, if it was not what was expected.
 pub(super) fn write(
     goal: &Goal,
     uid: &GoalUid,
-    bytes: &[u8],
-    expected: Option<&[u8]>,
-) -> Result<Option<Vec<u8>>> {
+    projection: &Projection<'_>,
+) -> Result<Option<Displacement>> {
+    let Projection { bytes, expected, before, clean } = *projection;
     let Some(path) = goal.state_path() else { return Ok(None) };
+    leftovers::mark(goal, uid, before, clean)?;
     replace(&goal.base_path(uid), bytes, Durability::Unsynced)?;
     if let Some(folder) = path.parent() {
         std::fs::create_dir_all(folder)
             .map_err(|e| Error::from_io(&e, "folder of the state file", folder))?;
     }
-    let displaced = exchange(&path, bytes)?.displaced;
-    Ok(displaced.filter(|d| Some(d.as_slice()) != expected && d.as_slice() != bytes))
+    let exchanged = exchange(&path, bytes)?;
+    let foreign = |d: &&Vec<u8>| Some(d.as_slice()) != expected && d.as_slice() != bytes;
+    match exchanged.displaced.as_ref().filter(foreign).cloned() {
+        Some(text) => Ok(Some(Displacement { text, file: exchanged })),
+        None => {
+            exchanged.discard();
+            leftovers::unmark(goal, uid);
+            Ok(None)
+        }
+    }
 }
 
 /// The template for a state file that is missing.

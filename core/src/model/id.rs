@@ -81,7 +81,8 @@ id_type! {
     TodoId
 }
 id_type! {
-    /// One wake of a host: `[A-Za-z0-9][A-Za-z0-9._:-]{0,127}`, case kept.
+    /// One wake of a host: `[A-Za-z0-9][A-Za-z0-9._:+-]{0,127}`, case kept; an RFC 3339
+    /// instant is one.
     TurnId
 }
 id_type! {
@@ -185,7 +186,8 @@ fn token(kind: &'static str, text: &str, max: usize) -> Result<String, Error> {
     let trimmed = text.trim();
     let mut chars = trimmed.chars();
     let first = chars.next().is_some_and(|c| c.is_ascii_alphanumeric());
-    let rest = chars.all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | ':' | '-' | '/'));
+    let rest =
+        chars.all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | ':' | '-' | '+' | '/'));
     if first && rest && trimmed.len() <= max {
         Ok(trimmed.to_owned())
     } else {
@@ -193,7 +195,7 @@ fn token(kind: &'static str, text: &str, max: usize) -> Result<String, Error> {
             kind,
             text,
             &format!(
-                "must begin with a letter or digit, then letters, digits and . _ : - /, at most {max} in all"
+                "must begin with a letter or digit, then letters, digits and . _ : - + /, at most {max} in all"
             ),
         ))
     }

@@ -10,9 +10,9 @@ pub mod todo;
 pub use goal::{GoalPolicy, QuotaPolicy, SelfRepair, WorkMode};
 pub use id::{AgentId, EffectId, GoalId, GoalUid, TodoId, TurnId};
 pub use record::{
-    AgentSeen, Attempt, AttemptState, CommitRecord, Counters, Evidence, Feedback, Finding, Grant,
-    GrantLife, HandoffMode, HolderEvidence, HostRow, JournalRow, Lease, LegacyWitness, Outcome,
-    OutcomeKind, Signal, Spend, Stall, Turn, TurnState, Usage, UsageTotal,
+    AgentSeen, Attempt, AttemptState, CommitRecord, Counters, Declared, Evidence, Feedback,
+    Finding, Grant, GrantLife, HandoffMode, HolderEvidence, HostRow, JournalRow, Lease,
+    LegacyWitness, Outcome, OutcomeKind, Signal, Spend, Stall, Turn, TurnState, Usage, UsageTotal,
 };
 pub use time::{Cadence, Instant};
 pub use todo::{

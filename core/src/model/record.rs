@@ -1,6 +1,7 @@
 //! What commands leave behind: spends, outcomes, turns, attempts, leases, grants,
 //! receipts. Plain records; the store keeps them, the rules read them.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -453,6 +454,20 @@ pub struct AgentSeen {
     /// How often a host polled for it.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub polls: u64,
+    /// What its door declared when it last admitted a turn; `None` before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub declared: Option<Declared>,
+}
+
+/// What a door says of the place that an agent works in.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Declared {
+    /// Capabilities, canonical.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub capabilities: BTreeSet<String>,
+    /// A checkout of its own.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub independent_worktree: bool,
 }
 
 impl AgentSeen {

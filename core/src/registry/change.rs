@@ -8,7 +8,9 @@ use std::time::Duration;
 use super::document::Registry;
 use super::place;
 use crate::error::{Error, ErrorCode, Result};
+use crate::file::leftover::sweep;
 use crate::file::{self, Durability, FileLock, HolderNote, LockMode, sha256_hex};
+use crate::model::Instant;
 
 /// A registry's witness before and after a change; equal when nothing changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -66,6 +68,8 @@ pub fn begin_change_as(
         .map_err(|error| Error::from_io(&error, &format!("folder of the {role}"), folder))?;
     let lock = FileLock::acquire(&target, LockMode::Exclusive, holder, deadline)
         .map_err(|error| about(error, role))?;
+    // What writers that were killed have left; nobody else writes this file now.
+    sweep(&target, holder.acquired_at.unwrap_or_else(Instant::system_now));
     let registry = Registry::read_as(path, role)?;
     let unchanged = registry.render()?;
     Ok(Change { registry, target, unchanged, lock })

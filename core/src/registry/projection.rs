@@ -98,7 +98,7 @@ impl Projection<'_> {
             .into_iter()
             .rev()
             .try_for_each(|above| std::fs::create_dir(above).map(|()| made.push(above)))
-            .and_then(|()| file::replace::try_folder(folder));
+            .and_then(|()| file::replace::try_folder(&target));
         for folder in made.iter().rev() {
             // Another process may use it by now, and then it stays.
             let _ = std::fs::remove_dir(folder);

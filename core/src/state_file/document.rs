@@ -1,7 +1,7 @@
 //! A state file taken apart without loss: every byte stays, and the todos in it are
 //! read. What is to be done about them is decided elsewhere.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::ops::Range;
 
 use super::derive;
@@ -87,6 +87,8 @@ pub struct ParsedTodo {
 #[derive(Clone, Debug)]
 pub struct Document {
     text: String,
+    /// The line end that most lines have.
+    pub(super) newline: &'static str,
     pub(super) lines: Vec<Line>,
     pub(super) kinds: Vec<LineKind>,
     /// Line of the closing `---`, when the file begins with front matter.
@@ -104,6 +106,40 @@ impl Document {
     /// # Errors
     /// `state_file_unreadable` when the bytes are not UTF-8; everything else parses.
     pub fn parse(bytes: &[u8]) -> Result<Self> {
+        Self::parse_lines(bytes, |_, lines| lines)
+    }
+
+    /// [`Document::parse`] for drawing the todos `touched` anew onto a projection that shows
+    /// everything else as it is to be. Most lines of such a file stay, and reading what they
+    /// mean is most of the work; so blocks that are not touched are left out where nothing
+    /// depends on them. They stay in the text, and [`super::render`] keeps them.
+    pub fn parse_around(bytes: &[u8], touched: &BTreeSet<&str>) -> Result<Self> {
+        Self::parse_lines(bytes, |text, lines| {
+            let stays = |i: usize| {
+                let pair = lines.get(i).zip(lines.get(i + 1));
+                pair.and_then(|(first, second)| grammar::written_block(text, first, second))
+                    .is_some_and(|id| !touched.contains(id))
+            };
+            let mut around = Vec::with_capacity(128);
+            let (mut at, mut here) = (0, stays(0));
+            while at < lines.len() {
+                let end = at + if here { 2 } else { 1 };
+                let below = stays(end);
+                // A block with another one that stays below it has no further lines, and is
+                // not what a new todo goes behind.
+                if !(here && below) {
+                    around.extend(lines.iter().take(end).skip(at).copied());
+                }
+                (at, here) = (end, below);
+            }
+            around
+        })
+    }
+
+    fn parse_lines(
+        bytes: &[u8],
+        choose: impl FnOnce(&str, Vec<Line>) -> Vec<Line>,
+    ) -> Result<Self> {
         let text = std::str::from_utf8(bytes).map_err(|error| {
             Error::new(ErrorCode::StateFileUnreadable, "state file").message(format!(
                 "the state file is not UTF-8 text at byte offset {}",
@@ -112,8 +148,11 @@ impl Document {
         })?;
         let from = if text.starts_with(BOM) { BOM.len() } else { 0 };
         let lines = grammar::lines(text, from);
+        let newline = grammar::newline(&lines);
+        let lines = choose(text, lines);
         let mut document = Self {
             text: text.to_owned(),
+            newline,
             kinds: vec![LineKind::Free; lines.len()],
             front_end: None,
             sections: Vec::new(),
@@ -200,6 +239,15 @@ impl Document {
     /// A line with its line end.
     pub(super) fn raw_line(&self, i: usize) -> &str {
         self.lines.get(i).and_then(|line| self.text.get(line.start..line.next)).unwrap_or_default()
+    }
+
+    /// The text that [`Document::parse_around`] has left out above a line.
+    pub(super) fn left_out(&self, i: usize) -> &str {
+        let above = i
+            .checked_sub(1)
+            .map_or(Some(self.bom().len()), |above| self.lines.get(above).map(|line| line.next));
+        let here = self.lines.get(i).map(|line| line.start);
+        above.zip(here).and_then(|(from, to)| self.text.get(from..to)).unwrap_or_default()
     }
 
     pub(super) fn kind(&self, i: usize) -> LineKind {

@@ -38,6 +38,24 @@ pub(super) fn lines(text: &str, from: usize) -> Vec<Line> {
         .collect()
 }
 
+/// The line end that most lines have.
+pub(super) fn newline(lines: &[Line]) -> &'static str {
+    let ends = |width: usize| lines.iter().filter(|line| line.next - line.end == width).count();
+    if ends(2) > ends(1) { "\r\n" } else { "\n" }
+}
+
+/// The id of the open todo that two lines are, when they have the form that a projection
+/// writes.
+pub(super) fn written_block<'t>(text: &'t str, first: &Line, second: &Line) -> Option<&'t str> {
+    if first.next - first.end != 1 || second.next - second.end != 1 {
+        return None;
+    }
+    text.get(first.start..first.end)?.strip_prefix("- [ ] ")?;
+    let tokens = text.get(second.start..second.end)?.strip_prefix("  <!-- loopx:todo todo_id=")?;
+    let (id, rest) = tokens.split_once(' ')?;
+    rest.ends_with(" -->").then_some(id)
+}
+
 /// White space runs become one space; ends are trimmed.
 pub(super) fn collapse(text: &str) -> Cow<'_, str> {
     let trimmed = text.trim();

@@ -67,20 +67,11 @@ struct Page {
 
 impl Page {
     fn new(template: &Document) -> Self {
-        let (mut crlf, mut lf) = (0_usize, 0_usize);
-        for i in 0..template.lines.len() {
-            let raw = template.raw_line(i);
-            if raw.ends_with("\r\n") {
-                crlf += 1;
-            } else if raw.ends_with('\n') {
-                lf += 1;
-            }
-        }
         let mut text = String::with_capacity(template.text().len() + 1024);
         text.push_str(template.bom());
         Self {
             text,
-            newline: if crlf > lf { "\r\n" } else { "\n" },
+            newline: template.newline,
             open: false,
             last_blank: false,
             blank_due: false,
@@ -152,6 +143,11 @@ fn write_lines(page: &mut Page, template: &Document, layout: &Layout<'_>, stamp:
     let mut after_drop = false;
     let mut taken_blank = None;
     for i in 0..template.lines.len() {
+        let left_out = template.left_out(i);
+        if !left_out.is_empty() {
+            page.raw(left_out, false);
+            after_drop = false;
+        }
         write_sections(page, layout, i);
         if let Some(stamp) = stamp.filter(|stamp| stamp.line == i) {
             page.line(&stamp.text);

@@ -575,6 +575,7 @@ impl From<&Genes> for Case {
                     at: minutes(-ago),
                     hint_minutes: [0, 120, 250][usize::from(gene / 8 % 3)],
                     polls: 0,
+                    declared: None,
                 };
                 records.seen.insert(seen.agent.clone(), seen);
             }

@@ -114,6 +114,7 @@ impl Goals {
         );
         for (label, key) in [
             ("decision, unchanged state", "decision_in_process"),
+            ("decision after a commit of another process", "decision_after_change"),
             ("bare SQLite commit of the same rows", "bare_sqlite_commit"),
             ("committed write (refresh-state)", "committed_write"),
             ("committed write that changes a todo", "write_with_projection"),

@@ -7,6 +7,7 @@
 
 mod goals;
 mod measure;
+mod prompts;
 mod report;
 
 use crate::failure::Result;
@@ -63,6 +64,9 @@ pub struct Arguments {
     /// The exit status that it must end with
     #[arg(long, default_value_t = 0, value_name = "STATUS")]
     exit_code: i32,
+    /// Measure only what an agent reads for one turn, by host
+    #[arg(long)]
+    prompts: bool,
     /// A command line of your own; without one, the project's cases are measured
     #[arg(last = true, value_name = "ARGUMENT")]
     argv: Vec<OsString>,
@@ -85,6 +89,10 @@ pub fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
             workspace.release_binary()
         }
     };
+    if arguments.prompts {
+        print!("{}", prompts::report(workspace, &binary)?);
+        return Ok(());
+    }
     let runs = usize::from(arguments.runs);
     let own = arguments.argv.is_empty();
     let goals = if own { Some(goals::prepare(workspace)?) } else { None };
@@ -101,6 +109,7 @@ pub fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
     print!("{}", report::table(&rows));
     if let Some(goals) = &goals {
         println!("\n{}", goals.report(&binary)?);
+        print!("\n{}", prompts::report(workspace, &binary)?);
     }
     Ok(())
 }

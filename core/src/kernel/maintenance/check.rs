@@ -8,10 +8,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::super::goal::Goal;
+use super::super::leftovers::{draft_of, is_laid_beside, orphans};
 use super::super::snapshot::{MAX_STATE_FILE, health_of};
-use super::super::{Kernel, import, surface};
+use super::super::surface::{self, Equal};
+use super::super::{Kernel, import};
 use super::{Progress, Step};
 use crate::error::{ErrorCode, Result};
+use crate::file::leftover::{MIN_AGE_SECONDS, is_leftover};
 use crate::file::read_bounded;
 use crate::model::{Finding, GoalUid, Instant, Todo};
 use crate::operation::Addressed;
@@ -99,6 +102,14 @@ impl Kernel {
             Err(error) => problems.push(health_of(&error)),
         }
         problems.extend(leftovers(goal, uid));
+        for folder in orphans(&goal.registry, &goal.runtime_root) {
+            let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            problems.push(Finding::new(
+                "orphaned_store",
+                name,
+                "a process was killed before the goal of this store was made",
+            ));
+        }
         for problem in &mut problems {
             let next = next_of(&problem.code, id);
             problem.next_command = Some(match problem.next_command.take() {
@@ -140,7 +151,8 @@ fn check_surface(goal: &Goal, uid: &GoalUid, read: &dyn Read) -> Result<Vec<Find
         std::thread::sleep(SETTLE);
     }
     let mut findings: Vec<Finding> = found.into_iter().collect();
-    let looked = surface::look(goal, uid, read).and_then(|surface| match surface {
+    let looked = surface::look(goal, uid, read, &Equal::default());
+    let looked = looked.and_then(|surface| match surface {
         surface::Surface::Edited { bytes, .. } => Document::parse(&bytes).map(drop),
         _ => Ok(()),
     });
@@ -180,7 +192,11 @@ fn next_of(code: &str, goal: &str) -> Option<String> {
         | "displaced_edits" => {
             format!("any write mends it, for example: loopx refresh-state --goal-id {goal}")
         }
-        "leftover_file" => "it may be moved away once no loopx process runs".to_owned(),
+        "leftover_file" | "orphaned_store" => format!(
+            "writers take it away when it is {} minutes old; at once then: loopx store prune --goal-id {goal} --execute",
+            MIN_AGE_SECONDS / 60
+        ),
+        "displaced_text" => "take from it what is yours, then move it out of the folder".to_owned(),
         _ => return None,
     })
 }
@@ -191,7 +207,8 @@ fn leftovers(goal: &Goal, uid: &GoalUid) -> Vec<Finding> {
     if let Some(folder) = goal.registry.path().parent() {
         folders.push(("registry folder", folder.to_path_buf()));
     }
-    if let Some(folder) = goal.state_path().as_deref().and_then(Path::parent) {
+    let state_file = goal.state_path();
+    if let Some(folder) = state_file.as_deref().and_then(Path::parent) {
         folders.push(("folder of the state file", folder.to_path_buf()));
     }
     let names = || -> Vec<(String, &'static str)> {
@@ -200,10 +217,9 @@ fn leftovers(goal: &Goal, uid: &GoalUid) -> Vec<Finding> {
             let Ok(entries) = fs::read_dir(folder) else { continue };
             for entry in entries.flatten() {
                 let name = entry.file_name().to_string_lossy().into_owned();
-                let draft = name.starts_with(".goal.db.") && name.ends_with(".new");
-                let staged = name.starts_with(".loopx-") && name.ends_with(".tmp");
-                let displaced = name == "displaced.md" && *role == "store folder";
-                if draft || staged || displaced {
+                let displaced = name == "displaced.md" && *role == "store folder"
+                    || state_file.as_deref().is_some_and(|f| is_laid_beside(&name, f));
+                if draft_of(&name).is_some() || is_leftover(&name) || displaced {
                     names.push((name, *role));
                 }
             }
@@ -227,6 +243,11 @@ fn leftovers(goal: &Goal, uid: &GoalUid) -> Vec<Finding> {
                 "displaced_edits",
                 "displaced.md",
                 "edits that a projection displaced are yet to be taken in",
+            ),
+            _ if !is_leftover(&name) && draft_of(&name).is_none() => Finding::new(
+                "displaced_text",
+                name,
+                "a text that was saved while a projection was written could not be taken in",
             ),
             _ => Finding::new(
                 "leftover_file",

@@ -5,12 +5,15 @@ use serde_json::{Map, Value, json};
 
 use super::super::goal::Goal;
 use super::super::write::{Call, Open, recover, replay};
-use super::super::{Kernel, receipt};
+use super::super::{Kernel, leftovers, receipt};
 use super::{Progress, Step, imported};
 use crate::error::{Error, ErrorCode, Result};
+use crate::file::leftover::leftovers_of;
 use crate::model::Instant;
 use crate::model::time::MICROS_PER_HOUR;
 use crate::operation::Addressed;
+use crate::registry::begin_change;
+use crate::registry::change::begin_change_as;
 use crate::store::{PruneLimits, Read, SqliteStore, Store};
 
 /// `store.prune`.
@@ -63,6 +66,7 @@ impl Kernel {
         }
         let call = Call::new("store.prune", at, request)?;
         let effect_id = call.effect()?;
+        let mut tidied = self.tidy_registry(&goal)?;
         let mut open = self.open_to_write(goal)?;
         let Open { goal, store, .. } = &mut open;
         progress(Step { what: "prune", done: 0, of: 2 });
@@ -73,6 +77,7 @@ impl Kernel {
             if let Some(done) = tx.commit_of(&effect_id)? {
                 return replay(&done, &call.digest, &effect_id);
             }
+            tidied += leftovers::tidy(goal, &uid, tx.as_ref(), now)?;
             let limits = limits(goal, tx.as_ref(), now, request.keep_days)?;
             let gone = tx.prune(&limits)?;
             let n = tx.last_commit()? + 1;
@@ -86,7 +91,7 @@ impl Kernel {
             let answer =
                 receipt(id.as_str(), if nothing { n.saturating_sub(1) } else { n }, now, answer);
             if nothing {
-                return Ok(answer);
+                return Ok(with_tidied(answer, tidied));
             }
             tx.record(&self.record(&call, &effect_id, n, None, now, &answer))?;
             (answer, tx.commit()?)
@@ -105,8 +110,36 @@ impl Kernel {
                 map.insert("compaction".into(), error.to_json());
             }
         }
-        Ok(answer)
+        Ok(with_tidied(answer, tidied))
     }
+
+    /// Takes away what writers of the goal's registry have left, and stores whose goal was
+    /// never made; how many.
+    fn tidy_registry(&self, goal: &Goal) -> Result<usize> {
+        let path = goal.registry.path();
+        let left = leftovers_of(path).len();
+        let holder = self.holder("store.prune");
+        let change = begin_change(path, &holder, self.options.deadline)?;
+        let mut swept = left.saturating_sub(leftovers_of(path).len());
+        swept += self.remove_orphans(change.registry(), &goal.runtime_root);
+        // Who may not write the global registry has left nothing there.
+        if let Ok(global) = self.options.route.global_registry()
+            && global.exists()
+        {
+            let left = leftovers_of(&global).len();
+            drop(begin_change_as(&global, "global registry", &holder, self.options.deadline));
+            swept += left.saturating_sub(leftovers_of(&global).len());
+        }
+        Ok(swept)
+    }
+}
+
+/// Says of this call what it tidied up, which is not part of the receipt.
+fn with_tidied(mut answer: Value, tidied: usize) -> Value {
+    if let (true, Some(map)) = (tidied > 0, answer.as_object_mut()) {
+        map.insert("leftovers_removed".into(), json!(tidied));
+    }
+    answer
 }
 
 fn limits(goal: &Goal, read: &dyn Read, now: Instant, days: u32) -> Result<PruneLimits> {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use super::super::surface::{self, Surface};
+use super::super::surface::{self, Equal, Surface};
 use super::super::{Kernel, snapshot};
 use super::{Look, every_goal};
 use crate::admission::AdmissionRequest;
@@ -159,7 +159,7 @@ impl Kernel {
             return Ok(problems);
         };
         let read = snapshot.read();
-        if let Ok(state) = surface::look(&look.goal, uid, read)
+        if let Ok(state) = surface::look(&look.goal, uid, read, &Equal::default())
             && let Some(finding) = of_surface(&state)
         {
             problems.push(Problem::new(Level::Note, name, finding.next(any_write.as_str())));

@@ -23,7 +23,7 @@ impl Kernel {
         at: &Addressed,
         request: &ShouldRunRequest,
     ) -> Result<Value> {
-        let turn_id = TurnId::parse(request.turn_instance_id.as_deref().unwrap_or_default())?;
+        let turn_id = self.turn_to_admit(at, request)?;
         let found = self.goal(at.goal_id.as_deref())?;
         // Rules 1 to 3 refuse before anything is imported or written.
         let agent = admission_request(&found.policy, request)?.agent;
@@ -80,7 +80,7 @@ impl Kernel {
     /// The terms of a request.
     pub(super) fn terms(&self, request: &ShouldRunRequest) -> Result<Terms> {
         let holder = request.holder_pid.map(holder).transpose()?;
-        Ok(Terms { ttl_seconds: request.ttl_seconds, holder })
+        Ok(Terms { ttl_seconds: request.ttl_seconds, holder, ..Terms::default() })
     }
 
     /// Decides inside a transaction: the changes that bind the turn to the answer, and the
@@ -108,7 +108,9 @@ impl Kernel {
             .unwrap_or(0);
         let packet = say_bound(packet, stage.goal, turn_id, agent);
         let value = with_receipt(packet, turn_id, "committed");
-        let effect = turn::admit(&scene, turn_id, agent, &decision, value.clone(), minutes, terms)?;
+        let terms = Terms { declared: asked.declared(), ..terms.clone() };
+        let effect =
+            turn::admit(&scene, turn_id, agent, &decision, value.clone(), minutes, &terms)?;
         Ok((effect, value))
     }
 

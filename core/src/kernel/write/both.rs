@@ -7,8 +7,10 @@ use super::super::goal::Goal;
 use super::super::{Kernel, receipt};
 use super::{Call, replay};
 use crate::error::{Error, ErrorCode, Result};
+use crate::file::sync_replaced;
 use crate::model::{AgentId, CommitRecord, GoalId, Instant, JournalRow};
 use crate::registry::{Registry, begin_change, entry_digest};
+use crate::store::sqlite::sync_committed;
 use crate::store::{Store as _, Transaction};
 
 impl Kernel {
@@ -35,6 +37,8 @@ impl Kernel {
         let recovered = recover_with(change.registry(), index, tx.as_mut())?;
         if let Some(done) = tx.commit_of(&effect_id)? {
             let answer = replay(&done, &call.digest, &effect_id)?;
+            sync_replaced(goal.registry.path())?;
+            sync_committed(&goal.store_path(&uid))?;
             if recovered {
                 // What is acknowledged here has to stand, whatever the registry says later.
                 drop(tx.commit()?);
@@ -51,6 +55,12 @@ impl Kernel {
         let commit = tx.last_commit()? + 1;
         let answer = receipt(id.as_str(), commit, now, answer);
         let rendered = change.render()?;
+        let changed = answer.get("changed") != Some(&Value::Bool(false));
+        if !changed && !rendered.witnesses.differ() && !recovered && call.given_effect.is_none() {
+            // Nothing to commit.
+            let answer = receipt_at(answer, commit - 1);
+            return Ok(self.with_global_copy(answer, change.registry(), &id, now));
+        }
         let actor = call.agent.and_then(|a| AgentId::parse(a).ok());
         let record = self.record(call, &effect_id, commit, actor, now, &answer);
         if rendered.witnesses.differ() {
@@ -87,6 +97,14 @@ impl Kernel {
         }
         answer
     }
+}
+
+/// The receipt of a command that changed nothing: it names the commit that stands.
+fn receipt_at(mut answer: Value, commit: u64) -> Value {
+    if let Some(n) = answer.get_mut("commit") {
+        *n = commit.into();
+    }
+    answer
 }
 
 /// Finishes or drops a command that a crash left between registry and store; whether

@@ -2,16 +2,18 @@
 //! written after it while it is still this writer's turn, and what a projection
 //! displaced is taken in at once.
 
+use std::borrow::Cow;
+
 use serde_json::json;
 
 use super::super::goal::Goal;
-use super::super::surface::{self, Surface};
-use super::super::{Kernel, is_health, receipt, snapshot};
+use super::super::surface::{self, Displacement, Projection, Surface};
+use super::super::{Kernel, is_health, leftovers, receipt, snapshot};
 use super::Open;
 use crate::command::mint;
 use crate::command::todo::follows;
 use crate::error::{Error, ErrorCode, Result};
-use crate::file::{Durability, read_bounded, replace, sha256_hex};
+use crate::file::{read_bounded, sha256_hex};
 use crate::model::{AgentId, CommitRecord, EffectId, Finding, GoalUid, Instant, Todo, TodoId};
 use crate::state_file::Document;
 use crate::store::{Change, Read, Store as _, Transaction, WritersTurn};
@@ -54,7 +56,7 @@ pub(super) struct Landed {
 /// Text that somebody saved between our reading and our writing of the state file.
 struct Displaced {
     /// It.
-    text: Vec<u8>,
+    found: Displacement,
     /// What it was an edit of.
     base: Option<Vec<u8>>,
     /// What lies in its place now.
@@ -72,7 +74,7 @@ impl Kernel {
         left_over: bool,
         now: Instant,
     ) -> Result<SurfaceNow> {
-        let looked = surface::look(goal, uid, tx);
+        let looked = surface::look(goal, uid, tx, &self.equal);
         match looked {
             Ok(Surface::None) => Ok(SurfaceNow::default()),
             Ok(Surface::Clean) => Ok(SurfaceNow { clean: true, ..SurfaceNow::default() }),
@@ -191,6 +193,7 @@ impl Kernel {
         recovered: bool,
         now: Instant,
     ) -> Result<Option<Landed>> {
+        leftovers::rescue(goal, uid, tx.as_ref(), now)?;
         let left_over = self.adopt_left_over(goal, uid, tx.as_mut(), now)?;
         let mut surface = self.adopt(goal, uid, tx.as_mut(), editor, left_over, now)?;
         surface.adopted |= left_over;
@@ -235,8 +238,15 @@ impl Kernel {
         if let Some((ours, base)) = projection {
             // The commit stands whatever happens to its surface: a projection that could
             // not be written is made up by the next write.
-            if let Ok(Some(text)) = surface::write(goal, uid, &ours, base.as_deref()) {
-                displaced = Some(Displaced { text, base: surface.taken_in.or(base), ours });
+            let before = surface.taken_in.as_deref().or(base.as_deref());
+            let projection = Projection {
+                bytes: &ours,
+                expected: base.as_deref(),
+                before,
+                clean: surface.clean && surface.taken_in.is_none(),
+            };
+            if let Ok(Some(found)) = surface::write(goal, uid, &projection) {
+                displaced = Some(Displaced { found, base: surface.taken_in.or(base), ours });
             }
         }
         Ok(Landed { turn, displaced })
@@ -252,12 +262,11 @@ impl Kernel {
         let Open { goal, uid, store } = open;
         let Landed { mut turn, mut displaced } = first;
         for _ in 0..MAX_ROUNDS {
-            let Some(Displaced { text, base, ours }) = displaced.take() else { return Ok(()) };
-            // A crash from here on finds the text beside the store.
-            keep_displaced(goal, uid, &text, base.as_deref())?;
+            let Some(Displaced { found, base, ours }) = displaced.take() else { return Ok(()) };
+            let text = keep(goal, uid, found, base.as_deref())?;
             let mut tx = store.store()?.begin_again(turn)?;
             let mut surface =
-                self.adopt_edit(goal, tx.as_mut(), base.as_deref(), text, None, now)?;
+                self.adopt_displaced(goal, tx.as_mut(), base.as_deref(), text, now)?;
             // Drawn onto the person's own text; in the file lies our projection.
             surface.holds = Some(ours);
             let landed = self.land(goal, uid, tx, surface, &[], now)?;
@@ -265,9 +274,29 @@ impl Kernel {
             (turn, displaced) = (landed.turn, landed.displaced);
         }
         match displaced {
-            Some(Displaced { text, base, .. }) => keep_displaced(goal, uid, &text, base.as_deref()),
+            Some(Displaced { found, base, .. }) => {
+                keep(goal, uid, found, base.as_deref()).map(drop)
+            }
             None => Ok(()),
         }
+    }
+
+    /// Takes a displaced text in. One that cannot be is laid beside the state file, where a
+    /// person finds it; in its place lies our projection.
+    fn adopt_displaced(
+        &self,
+        goal: &Goal,
+        tx: &mut dyn Transaction,
+        base: Option<&[u8]>,
+        text: Vec<u8>,
+        now: Instant,
+    ) -> Result<SurfaceNow> {
+        let surface = self.adopt_edit(goal, tx, base, text.clone(), None, now)?;
+        if surface.problem.is_none() {
+            return Ok(surface);
+        }
+        leftovers::lay_beside(goal, &text)?;
+        Ok(SurfaceNow { must_write: true, ..SurfaceNow::default() })
     }
 
     /// Takes in a displaced text that a crash left beside the store.
@@ -287,7 +316,7 @@ impl Kernel {
         };
         let Some(text) = read("displaced.md")? else { return Ok(false) };
         let base = read("displaced.base")?;
-        self.adopt_edit(goal, tx, base.as_deref(), text, None, now)?;
+        self.adopt_displaced(goal, tx, base.as_deref(), text, now)?;
         Ok(true)
     }
 
@@ -305,26 +334,28 @@ impl Kernel {
         // must show up as displaced.
         let base = read_bounded(&goal.base_path(uid), snapshot::MAX_STATE_FILE, "projection.base")?
             .filter(|b| !b.is_empty());
-        let expected = if surface.clean { base.clone() } else { surface.holds.clone() };
-        let template = match (
-            &surface.template,
-            base.as_ref().or(expected.as_ref()).filter(|b| !b.is_empty()),
-        ) {
-            (Some(document), _) => document.clone(),
-            (None, Some(bytes)) => Document::parse(bytes)?,
-            (None, None) => surface::fresh_template(goal, now)?,
-        };
         // Only what this transaction changed is drawn anew, if the file shows everything
         // that was stored before it; a writer that was killed may have left it behind.
-        let shows_all = surface.clean
-            && !surface.adopted
-            && base.as_ref().map(|b| sha256_hex(b)) == read.last_projection()?;
-        let whole = || surface::project(read, &template, !puts.is_empty(), now);
-        let drawn = match shows_all {
-            true => {
-                surface::project_changes(read, &template, &puts.iter().collect::<Vec<_>>(), now)?
+        let shows_all = |base: &[u8]| -> Result<bool> {
+            Ok(surface.clean
+                && !surface.adopted
+                && Some(sha256_hex(base)) == read.last_projection()?)
+        };
+        let drawn = match &base {
+            Some(base) if shows_all(base)? => {
+                surface::project_changes(read, base, &puts.iter().collect::<Vec<_>>(), now)?
             }
-            false => None,
+            _ => None,
+        };
+        let expected = if surface.clean { base.clone() } else { surface.holds.clone() };
+        let whole = || {
+            let last = base.as_ref().or(expected.as_ref()).filter(|b| !b.is_empty());
+            let template = match (&surface.template, last) {
+                (Some(document), _) => Cow::Borrowed(document),
+                (None, Some(bytes)) => Cow::Owned(Document::parse(bytes)?),
+                (None, None) => Cow::Owned(surface::fresh_template(goal, now)?),
+            };
+            surface::project(read, &template, !puts.is_empty(), now)
         };
         let bytes = match drawn {
             Some(bytes) => {
@@ -344,12 +375,13 @@ impl Kernel {
     }
 }
 
-fn keep_displaced(goal: &Goal, uid: &GoalUid, text: &[u8], base: Option<&[u8]>) -> Result<()> {
-    let folder = goal.folder(uid);
-    if let Some(base) = base {
-        replace(&folder.join("displaced.base"), base, Durability::Synced)?;
-    }
-    replace(&folder.join("displaced.md"), text, Durability::Synced)
+/// Keeps a displaced text beside the store: a crash from here on finds it there.
+fn keep(goal: &Goal, uid: &GoalUid, found: Displacement, base: Option<&[u8]>) -> Result<Vec<u8>> {
+    let Displacement { text, file } = found;
+    leftovers::keep_displaced(goal, uid, &text, base)?;
+    file.discard();
+    leftovers::unmark(goal, uid);
+    Ok(text)
 }
 
 /// Forgets a displaced text that has been taken in.

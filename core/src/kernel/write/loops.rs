@@ -266,6 +266,7 @@ impl Kernel {
                 let terms = Terms {
                     ttl_seconds: asked.request.ttl_seconds,
                     holder: binding.holder.clone(),
+                    ..Terms::default()
                 };
                 let decided = self.decide_bound(stage, &turn, &ask, &terms)?;
                 (decided.1.clone(), Some(decided))

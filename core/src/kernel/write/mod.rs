@@ -6,12 +6,14 @@ mod land;
 mod loops;
 mod offers;
 mod settle;
+mod unnamed;
 
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::goal::Goal;
 use super::import::{self, random_hex};
+use super::leftovers;
 use super::snapshot::Snapshot;
 use super::stores::Lent;
 use super::{Kernel, receipt, to_json};
@@ -23,6 +25,7 @@ use crate::file::process::is_dead;
 use crate::file::sha256_hex;
 use crate::model::{AgentId, CommitRecord, EffectId, GoalUid, Instant, Todo, TurnId};
 use crate::operation::Addressed;
+use crate::store::sqlite::sync_committed;
 use crate::store::{Change, Read, Store as _, Transaction};
 use crate::turn::lapse::lapse;
 
@@ -151,6 +154,7 @@ impl Kernel {
         let now = self.now();
         if let Some(done) = tx.commit_of(once.effect_id)? {
             let answer = (once.replay)(done)?;
+            sync_committed(&goal.store_path(uid))?;
             let caught_up = self.catch_up(goal, uid, tx, once.editor, recovered, now);
             match caught_up {
                 Ok(Some(first)) => self.land_displaced(open, first, now)?,
@@ -161,6 +165,8 @@ impl Kernel {
             }
             return Ok(answer);
         }
+        leftovers::rescue(goal, uid, tx.as_ref(), now)?;
+        leftovers::tidy_now_and_then(goal, uid, tx.as_ref(), now)?;
         let left_over = self.adopt_left_over(goal, uid, tx.as_mut(), now)?;
         let mut surface = self.adopt(goal, uid, tx.as_mut(), once.editor, left_over, now)?;
         // What was taken in beside the file is not in its last projection.
@@ -215,7 +221,7 @@ impl Kernel {
             if let (false, Some(agent), None) = (effect.changes.is_empty(), &actor, &call.turn) {
                 let followed = effect.changes.contains(&Change::FollowDangling);
                 // First, so that what the command settles takes its attempt with it.
-                let noted = offers::note(&scene, agent, call.spends, followed)?;
+                let noted = offers::note(&scene, &self.writer(agent), call.spends, followed)?;
                 effect.changes.splice(0..0, noted);
             }
             let goal_id = stage.goal.policy.goal_id.as_str();
@@ -226,12 +232,16 @@ impl Kernel {
             let answer = receipt(goal_id, commit, stage.now, effect.answer);
             stage.tx.apply(&effect.changes)?;
             if let (true, Some(agent)) = (call.spends, &actor) {
-                offers::note_standing(stage.goal, stage.tx, agent, stage.now)?;
+                offers::note_standing(stage.goal, stage.tx, &self.writer(agent), stage.now)?;
             }
             let record = self.record(call, &effect_id, commit, actor.clone(), stage.now, &answer);
             stage.tx.record(&record)?;
             Ok(Done { answer, puts: puts_of(&effect.changes), idle: false })
         })
+    }
+
+    fn writer<'w>(&self, agent: &'w AgentId) -> offers::Writer<'w> {
+        offers::Writer { agent, independent_worktree: self.options.independent_worktree }
     }
 
     pub(super) fn record(

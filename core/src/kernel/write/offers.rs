@@ -6,13 +6,54 @@ use crate::admission::offer::Offer;
 use crate::admission::{AdmissionRequest, Situation, Subject, View, ViewQuery, decide};
 use crate::command::Scene;
 use crate::error::Result;
-use crate::model::{AgentId, AttemptState, Feedback, GoalPolicy, Instant, TodoId};
+use crate::model::todo::ResumeCondition;
+use crate::model::{AgentId, AttemptState, Declared, Feedback, GoalPolicy, Instant, TodoId};
 use crate::store::{Change, Transaction};
 
-fn standing(policy: &GoalPolicy, view: &View, agent: &AgentId, now: Instant) -> Option<Offer> {
-    let asked = AdmissionRequest { agent: Some(agent.clone()), ..AdmissionRequest::default() };
-    let situation = Situation { subject: Subject::Goal { policy, view }, request: &asked, now };
-    decide(&situation).verdict.offer
+/// Who writes, and what is known of the place that it works in: a write declares nothing.
+pub(super) struct Writer<'w> {
+    pub agent: &'w AgentId,
+    /// The door of this write works in a checkout of its own.
+    pub independent_worktree: bool,
+}
+
+/// The offer that the agent's own question would be answered with now. An offer that stands
+/// or falls with what a door declares, of an agent that has never declared anything, is
+/// nobody's to judge here.
+fn standing(
+    policy: &GoalPolicy,
+    view: &View,
+    writer: &Writer<'_>,
+    declared: Option<Declared>,
+    now: Instant,
+) -> Option<Offer> {
+    let offer = |Declared { capabilities, independent_worktree }: Declared| {
+        let asked = AdmissionRequest {
+            agent: Some(writer.agent.clone()),
+            capabilities,
+            independent_worktree,
+            ..AdmissionRequest::default()
+        };
+        let situation = Situation { subject: Subject::Goal { policy, view }, request: &asked, now };
+        decide(&situation).verdict.offer
+    };
+    let known = declared.is_some();
+    let mut said = declared.unwrap_or_default();
+    said.independent_worktree |= writer.independent_worktree;
+    let stands = offer(said)?;
+    (known || offer(everything(view)).as_ref() == Some(&stands)).then_some(stands)
+}
+
+/// Whatever a door could declare that makes a difference to a todo.
+fn everything(view: &View) -> Declared {
+    let capabilities = view.todos.iter().flat_map(|todo| {
+        let waits = match &todo.resume_when {
+            Some(ResumeCondition::CapacityAvailable(name)) => Some(name.clone()),
+            _ => None,
+        };
+        todo.required_capabilities.iter().cloned().chain(waits)
+    });
+    Declared { capabilities: capabilities.collect(), independent_worktree: true }
 }
 
 /// A door that polls without a turn id counts as attempting an offer at its next write.
@@ -23,16 +64,18 @@ fn standing(policy: &GoalPolicy, view: &View, agent: &AgentId, now: Instant) -> 
 /// not change) or is gone with this commit.
 pub(super) fn note(
     scene: &Scene<'_>,
-    agent: &AgentId,
+    writer: &Writer<'_>,
     spends: bool,
     followed: bool,
 ) -> Result<Vec<Change>> {
+    let agent = writer.agent;
     if !scene.policy.roster.contains(agent) {
         return Ok(Vec::new());
     }
+    let declared = scene.read.seen(agent)?.and_then(|s| s.declared);
     let query = ViewQuery { now: scene.now, quota: scene.policy.quota, complete: false };
     let view = scene.read.view(&query)?;
-    let Some(offer) = standing(scene.policy, &view, agent, scene.now) else {
+    let Some(offer) = standing(scene.policy, &view, writer, declared, scene.now) else {
         return Ok(Vec::new());
     };
     if followed
@@ -60,15 +103,17 @@ pub(super) fn note(
 pub(super) fn note_standing(
     goal: &Goal,
     tx: &mut dyn Transaction,
-    agent: &AgentId,
+    writer: &Writer<'_>,
     now: Instant,
 ) -> Result<()> {
+    let agent = writer.agent;
     if !goal.policy.roster.contains(agent) {
         return Ok(());
     }
     let query = ViewQuery { now, quota: goal.policy.quota, complete: false };
     let view = tx.view(&query)?;
-    match standing(&goal.policy, &view, agent, now) {
+    let declared = tx.seen(agent)?.and_then(|s| s.declared);
+    match standing(&goal.policy, &view, writer, declared, now) {
         Some(offer) if offer.noted(&view, Some(agent)).is_none() => {
             let noted = offer.record(Some(agent), AttemptState::Offered, now, None);
             tx.apply(&[Change::PutAttempt(noted)])

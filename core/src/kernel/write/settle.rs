@@ -20,6 +20,7 @@ impl Kernel {
         at: &Addressed,
         request: &TurnSettleRequest,
     ) -> Result<Value> {
+        let request = &self.with_turn(at, request)?;
         let call = Call::new("turn.settle", at, request)?
             .by(request.agent_id.as_deref())
             .in_turn(Some(&request.turn_instance_id))?

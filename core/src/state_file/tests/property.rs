@@ -1,5 +1,7 @@
 //! What holds for every text and every set of todos.
 
+use std::collections::BTreeSet;
+
 use proptest::prelude::*;
 
 use super::super::Document;
@@ -130,5 +132,54 @@ proptest! {
         // And what a second rendering sees as unchanged stays to the byte.
         let again = todos(&back);
         prop_assert_eq!(render(&back, &again), once);
+    }
+
+    #[test]
+    fn drawing_around_what_changed_is_drawing_everything(
+        text in document(),
+        plain in 0_usize..6,
+        moves in prop::collection::vec((0_usize..40, 0_u8..9), 0..4),
+        steps in prop::collection::vec((0_usize..40, 0_u8..5), 0..4),
+    ) {
+        // A projection, with a run of todos in the form that is written.
+        let mut shown = changed(todos(&parse(&text)), &moves);
+        for n in 0..plain {
+            let id = TodoId::trusted(format!("todo_plain{n}"));
+            let class = crate::model::TaskClass::Advancement;
+            shown.push(Todo::new(id, Role::Agent, class, 50_000 + n as i64, format!("plain {n}")));
+        }
+        let page = render(&parse(&text), &shown);
+        let template = parse(&page);
+        let before = todos(&template);
+        // New ones go to the end; all others keep their role and place.
+        let mut after = before.clone();
+        for (n, (at, what)) in steps.iter().enumerate() {
+            if *what == 0 {
+                let class = crate::model::TaskClass::Advancement;
+                let id = TodoId::trusted(format!("todo_late{n}"));
+                after.push(Todo::new(id, Role::Agent, class, i64::MAX / 2 + n as i64, "late"));
+            } else if !after.is_empty() {
+                after = changed(after, &[(*at, *what)]);
+            }
+        }
+        let touched: BTreeSet<&str> = before
+            .iter()
+            .chain(&after)
+            .filter(|t| !before.contains(t) || !after.contains(t))
+            .map(|t| t.todo_id.as_str())
+            .collect();
+        let around = Document::parse_around(page.as_bytes(), &touched).unwrap();
+        let standing = todos(&around);
+        let drawn: Vec<Todo> = standing
+            .iter()
+            .filter(|t| !touched.contains(t.todo_id.as_str()))
+            .cloned()
+            .chain(after.iter().filter(|t| touched.contains(t.todo_id.as_str())).map(|t| {
+                let there = standing.iter().find(|s| s.todo_id == t.todo_id);
+                Todo { order: there.map_or(t.order, |s| s.order), ..t.clone() }
+            }))
+            .collect();
+        prop_assert_eq!(render(&around, &drawn), render(&template, &after), "page {:?}", page);
+        prop_assert!(around.lines.len() <= template.lines.len());
     }
 }

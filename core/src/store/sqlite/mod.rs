@@ -5,16 +5,19 @@
 //! prints the comparison that decided it. Writers queue on an OS lock before
 //! `BEGIN IMMEDIATE`, so that many of them wait in turn instead of timing out.
 
+mod kept;
 pub mod maintain;
 mod read;
 mod write;
 
+use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags};
 use serde_json::Value;
 
+use self::kept::Views;
 use self::read::Db;
 use super::memory::forward_reads;
 use super::{Read, SCHEMA_VERSION, Store, TodoFilter, Transaction, WritersTurn};
@@ -30,6 +33,10 @@ use crate::model::{
 
 /// `LOOP` in ASCII: marks the file as ours.
 const APPLICATION_ID: i64 = 0x4c4f_4f50;
+
+/// Statements that a connection keeps prepared: more than a decision and a write need
+/// together, so that none is prepared twice.
+const STATEMENTS_KEPT: usize = 128;
 
 /// The statements that make an empty store of schema 1.
 const SCHEMA_1: &str = "
@@ -96,6 +103,7 @@ pub struct SqliteStore {
     path: PathBuf,
     identity: Option<(u64, u64)>,
     options: SqliteOptions,
+    views: RefCell<Views>,
 }
 
 /// Which file lies at a path: device and inode, where the system has them.
@@ -115,6 +123,7 @@ fn identity(path: &Path) -> Option<(u64, u64)> {
 /// Turns a SQLite error into the code that fits.
 pub(super) fn sql_error(error: rusqlite::Error) -> Error {
     use rusqlite::ErrorCode as Sql;
+    let cause = std::io::Error::last_os_error();
     let code = match &error {
         rusqlite::Error::SqliteFailure(e, _) => match e.code {
             Sql::DatabaseBusy | Sql::DatabaseLocked => ErrorCode::StoreBusy,
@@ -123,12 +132,20 @@ pub(super) fn sql_error(error: rusqlite::Error) -> Error {
             Sql::CannotOpen | Sql::NotADatabase | Sql::DatabaseCorrupt => {
                 ErrorCode::StoreUnreadable
             }
-            Sql::SystemIoFailure => ErrorCode::IoFailed,
+            Sql::SystemIoFailure => return of_system(&error, cause),
             _ => ErrorCode::Internal,
         },
         _ => ErrorCode::StoreUnreadable,
     };
     Error::new(code, "store").detail(error)
+}
+
+/// SQLite says only that the system failed it, at a sync for example. The number of the call
+/// that failed last on this thread is nearly always that call's: an error of that call
+/// replaced what stood there before. Only a full disk and a denied write are taken from it.
+fn of_system(error: &rusqlite::Error, cause: std::io::Error) -> Error {
+    let code = Error::from_io(&cause, "store", Path::new("")).code;
+    Error::new(code, "store").detail(format!("{error}: {cause}"))
 }
 
 impl SqliteStore {
@@ -206,6 +223,7 @@ impl SqliteStore {
             path: draft.to_path_buf(),
             identity: None,
             options: options.clone(),
+            views: RefCell::default(),
         };
         let mut transaction = Box::new(store.begin_unqueued()?);
         fill(transaction.as_mut())?;
@@ -244,7 +262,14 @@ impl SqliteStore {
             return Err(Error::new(ErrorCode::StoreForeign, "store").detail(path.display()));
         }
         let identity = identity(path);
-        Ok(Self { conn, uid: uid.clone(), path: path.to_path_buf(), identity, options })
+        Ok(Self {
+            conn,
+            uid: uid.clone(),
+            path: path.to_path_buf(),
+            identity,
+            options,
+            views: RefCell::default(),
+        })
     }
 
     fn version(&self) -> Result<u32> {
@@ -297,14 +322,8 @@ impl SqliteStore {
         self.identity.is_some() && self.identity == identity(&self.path)
     }
 
-    /// A number that changes whenever another connection commits: what a long-lived
-    /// handle compares before it trusts what it read.
-    pub fn data_version(&self) -> Result<i64> {
-        self.conn.query_row("PRAGMA data_version", [], |r| r.get(0)).map_err(sql_error)
-    }
-
     fn db(&self) -> Db<'_> {
-        Db { conn: &self.conn, uid: &self.uid }
+        Db { conn: &self.conn, uid: &self.uid, views: Some(&self.views) }
     }
 }
 
@@ -323,6 +342,24 @@ fn require_file(path: &Path) -> Result<()> {
             .message("goal.db cannot be read")
             .detail(format!("{}: {error}", path.display()))),
     }
+}
+
+/// Makes the last commit of a store survive a power cut: what its writer was perhaps told that
+/// it could not. The commit's instant is the emptying of the journal. The store's own file is
+/// not touched, since closing it would drop the locks of this process on it.
+pub fn sync_committed(path: &Path) -> Result<()> {
+    let mut journal = path.as_os_str().to_owned();
+    journal.push("-journal");
+    match std::fs::File::open(&journal) {
+        Ok(file) => file
+            .sync_all()
+            .map_err(|e| Error::from_io(&e, "store", Path::new(&journal)).after_the_change())?,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+        Err(error) => {
+            return Err(Error::from_io(&error, "store", Path::new(&journal)).after_the_change());
+        }
+    }
+    crate::file::sync_replaced(path)
 }
 
 fn sync_folder(folder: &Path) -> Result<()> {
@@ -351,6 +388,7 @@ fn connect(path: &Path, flags: OpenFlags, options: &SqliteOptions) -> Result<Con
     let conn = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)
         .map_err(sql_error)?;
     conn.busy_timeout(options.deadline).map_err(sql_error)?;
+    conn.set_prepared_statement_cache_capacity(STATEMENTS_KEPT);
     conn.execute_batch("PRAGMA journal_mode=TRUNCATE; PRAGMA synchronous=FULL; PRAGMA cache_size=-4096; PRAGMA trusted_schema=OFF")
         .or_else(|error| {
             // A read-only connection cannot set a journal mode and does not need one.

@@ -1,12 +1,14 @@
 //! Reading the SQLite store. A view costs what is open: special todos are read whole,
 //! plain ones one per shape through an index; history is never scanned.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use rusqlite::{Connection, OptionalExtension, Params, Row};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use super::kept::Views;
 use super::sql_error;
 use crate::admission::view::{
     Dangling, GoalRecords, Target, View, ViewQuery, completed_by, is_live_turn, named_todos,
@@ -28,6 +30,8 @@ use crate::store::{Read, TodoFilter};
 pub(super) struct Db<'c> {
     pub conn: &'c Connection,
     pub uid: &'c GoalUid,
+    /// Views that are kept; none inside a transaction.
+    pub views: Option<&'c RefCell<Views>>,
 }
 
 pub(super) fn parse<T: DeserializeOwned>(doc: &str) -> Result<T> {
@@ -209,7 +213,7 @@ impl Db<'_> {
         }
     }
 
-    fn read_view(&self, query: &ViewQuery) -> Result<View> {
+    pub(super) fn read_view(&self, query: &ViewQuery) -> Result<View> {
         let now = query.now.micros();
         let leases = self.docs(
             "SELECT doc FROM leases WHERE live = 1 AND expires_at > ?1 ORDER BY todo",
@@ -289,6 +293,13 @@ impl Db<'_> {
         })
     }
 
+    /// When the oldest live spend since `start` was made.
+    pub(super) fn oldest_spend(&self, start: Instant) -> Result<Option<Instant>> {
+        let sql = "SELECT min(at) FROM spends WHERE at >= ?1";
+        let at = self.one(sql, [start.micros()], |row| row.get::<_, Option<i64>>(0))?;
+        Ok(at.flatten().map(Instant::from_micros))
+    }
+
     /// Unanswered feedback.
     pub(super) fn open_feedback(&self) -> Result<Vec<crate::model::Feedback>> {
         self.docs("SELECT doc FROM feedback WHERE answered = 0 ORDER BY id", [])
@@ -315,7 +326,10 @@ impl Read for Db<'_> {
     }
 
     fn view(&self, query: &ViewQuery) -> Result<View> {
-        self.snapshot(|| self.read_view(query))
+        match self.views.map(RefCell::try_borrow_mut) {
+            Some(Ok(mut views)) if self.conn.is_autocommit() => views.view(*self, query),
+            _ => self.snapshot(|| self.read_view(query)),
+        }
     }
 
     fn todo(&self, id: &TodoId) -> Result<Option<Todo>> {

@@ -12,7 +12,7 @@ use crate::model::{
     AgentId, AttemptState, CommitRecord, Counters, EffectId, GoalUid, JournalRow, Lane,
     LegacyWitness, Outcome, Role, Todo, TodoId, Turn, TurnId, TurnState, Usage, UsageTotal,
 };
-use crate::store::memory::{change_of_row, commit_taken, forward_reads, from_value, to_value};
+use crate::store::memory::{change_of_row, commit_taken, forward_reads, from_value};
 use crate::store::{Change, PruneLimits, Pruned, Read, TodoFilter, Transaction, WritersTurn};
 
 /// A write in progress; dropped without commit it is rolled back.
@@ -22,11 +22,13 @@ pub(super) struct SqliteTransaction<'a> {
     counters: Counters,
     counted: bool,
     done: bool,
+    /// The last effect that it recorded.
+    recorded: Option<EffectId>,
     turn: Option<FileLock>,
 }
 
 fn text<T: serde::Serialize>(row: &T) -> Result<String> {
-    Ok(to_value(row)?.to_string())
+    serde_json::to_string(row).map_err(|e| Error::new(ErrorCode::Internal, "record").detail(e))
 }
 
 impl<'a> SqliteTransaction<'a> {
@@ -36,14 +38,21 @@ impl<'a> SqliteTransaction<'a> {
         turn: Option<FileLock>,
     ) -> Result<Self> {
         conn.execute_batch("BEGIN IMMEDIATE").map_err(sql_error)?;
-        let mut transaction =
-            Self { conn, uid, counters: Counters::default(), counted: false, done: false, turn };
+        let mut transaction = Self {
+            conn,
+            uid,
+            counters: Counters::default(),
+            counted: false,
+            done: false,
+            recorded: None,
+            turn,
+        };
         transaction.counters = transaction.db().counters()?;
         Ok(transaction)
     }
 
     fn db(&self) -> Db<'_> {
-        Db { conn: self.conn, uid: self.uid }
+        Db { conn: self.conn, uid: self.uid, views: None }
     }
 
     fn run(&self, sql: &str, params: impl rusqlite::Params) -> Result<usize> {
@@ -68,6 +77,31 @@ impl<'a> SqliteTransaction<'a> {
                 Ok(Some(self.conn.last_insert_rowid()))
             }
         }
+    }
+
+    /// A commit that failed may stand: what comes after its instant, the sync of the emptied
+    /// journal, fails too. The file says which.
+    fn failed(&mut self, error: Error) -> Error {
+        if !self.conn.is_autocommit() {
+            return error;
+        }
+        self.done = true;
+        let Some(effect) = &self.recorded else { return error };
+        match self.db().commit_of(effect) {
+            Ok(None) => error,
+            Ok(Some(_)) => error.after_the_change(),
+            // What lies in the journal is rolled back by whoever opens the file next.
+            Err(_) if self.journal_holds() => error,
+            Err(unread) => error.after_the_change().message(format!(
+                "whether the change was made is not known ({})",
+                unread.row().text
+            )),
+        }
+    }
+
+    fn journal_holds(&self) -> bool {
+        let path = self.conn.path().map(|path| format!("{path}-journal"));
+        path.and_then(|path| std::fs::metadata(path).ok()).is_some_and(|meta| meta.len() > 0)
     }
 
     fn store_counters(&mut self) -> Result<()> {
@@ -346,12 +380,16 @@ impl Transaction for SqliteTransaction<'_> {
         {
             return Err(commit_taken());
         }
-        self.insert_commit(record)
+        self.insert_commit(record)?;
+        self.recorded = Some(record.effect_id.clone());
+        Ok(())
     }
 
     fn commit(mut self: Box<Self>) -> Result<WritersTurn> {
         self.store_counters()?;
-        self.conn.execute_batch("COMMIT").map_err(sql_error)?;
+        if let Err(error) = self.conn.execute_batch("COMMIT").map_err(sql_error) {
+            return Err(self.failed(error));
+        }
         self.done = true;
         Ok(WritersTurn::held_by(self.turn.take()))
     }
