@@ -259,10 +259,11 @@ pub fn step(
                 },
             }
         }
-        LoopEvent::Disposed { ended_turn } => {
+        LoopEvent::Disposed { ended_turn, finished } => {
             let end = next.pending.take_if(|_| *ended_turn);
+            let how = if *finished { TurnEnd::Finished } else { TurnEnd::Interrupted };
             next.holder = None;
-            (done(next, Action::Idle), ended(end.as_ref(), TurnEnd::Interrupted))
+            (done(next, Action::Idle), ended(end.as_ref(), how))
         }
     }
 }

@@ -50,6 +50,8 @@ pub struct Spec {
     pub grace: Duration,
     /// Which processes belong to it.
     pub family: Family,
+    /// How often `tick` of [`run`] is called while it runs; practically never by default.
+    pub tick: Duration,
 }
 
 impl Spec {
@@ -63,6 +65,7 @@ impl Spec {
             output_limit: OUTPUT_LIMIT,
             grace: GRACE,
             family: Family::Group,
+            tick: FOREVER,
         }
     }
 }
@@ -125,7 +128,12 @@ pub struct Report {
 /// signal of this process nothing is started.
 ///
 /// `started` is told its process id, which is also the id of its group.
-pub fn run(spec: &Spec, alarm: &Arc<Alarm>, started: impl FnOnce(u32)) -> Report {
+pub fn run(
+    spec: &Spec,
+    alarm: &Arc<Alarm>,
+    started: impl FnOnce(u32),
+    mut tick: impl FnMut(),
+) -> Report {
     let begun = Stopwatch::now();
     let mut report = Report {
         ending: Ending::SpawnFailed(io::ErrorKind::NotFound),
@@ -155,7 +163,15 @@ pub fn run(spec: &Spec, alarm: &Arc<Alarm>, started: impl FnOnce(u32)) -> Report
     let ended = watch(pid, alarm);
     let over = || streams.iter().any(Stream::is_over);
     let gone = || ended.load(Ordering::Acquire);
-    let news = alarm.wait(spec.timeout.unwrap_or(FOREVER), |stops| stops > 0 || over() || gone());
+    let news = loop {
+        let left = spec.timeout.map_or(FOREVER, |limit| limit.saturating_sub(begun.elapsed()));
+        let slice = left.min(spec.tick);
+        let news = alarm.wait(slice, |stops| stops > 0 || over() || gone());
+        if news || slice == left {
+            break news;
+        }
+        tick();
+    };
     // The first cause counts; an end that has come by itself comes first.
     let cause = match (gone(), over(), news) {
         (true, ..) => None,

@@ -16,7 +16,7 @@ fn sh(script: &str) -> Spec {
 fn ended(spec: &Spec) -> Report {
     let alarm = Alarm::new();
     let mut group = 0;
-    let report = run(spec, &alarm, |pid| group = pid);
+    let report = run(spec, &alarm, |pid| group = pid, || {});
     let group = Pid::from_raw(group.cast_signed()).expect("it started");
     assert!(members(group).is_empty(), "of group {group} is left {:?}", members(group));
     report
@@ -57,7 +57,7 @@ fn a_signal_is_told_as_one() {
 #[test]
 fn a_program_that_is_not_there_is_told() {
     let spec = Spec::new(vec!["/nowhere/at-all".into()]);
-    let report = run(&spec, &Alarm::new(), |_| panic!("it did not start"));
+    let report = run(&spec, &Alarm::new(), |_| panic!("it did not start"), || {});
     assert_eq!(report.ending, Ending::SpawnFailed(io::ErrorKind::NotFound));
     assert_eq!(report.status, None);
 }
@@ -145,12 +145,23 @@ fn a_stop_signal_of_this_process_ends_the_child_and_a_second_one_ends_the_grace(
             bell.stop(signal);
         }
     });
-    let report = run(&spec, &alarm, |_| {});
+    let report = run(&spec, &alarm, |_| {}, || {});
     thread.join().unwrap();
     assert_eq!((report.ending, report.status), (Ending::Stopped(15), Some(137)));
     assert!(report.took < LONG);
-    let report = run(&sh("exit 0"), &alarm, |_| panic!("nothing starts after a stop signal"));
+    let never = |_| panic!("nothing starts after a stop signal");
+    let report = run(&sh("exit 0"), &alarm, never, || {});
     assert_eq!(report.ending, Ending::Stopped(15));
+}
+
+#[test]
+fn a_long_child_is_ticked_until_it_ends() {
+    let mut spec = sh("sleep 0.5");
+    spec.tick = Duration::from_millis(100);
+    let mut ticks = 0;
+    let report = run(&spec, &Alarm::new(), |_| {}, || ticks += 1);
+    assert_eq!(report.ending, Ending::Exited(0));
+    assert!((1..=5).contains(&ticks), "{ticks}");
 }
 
 #[test]
