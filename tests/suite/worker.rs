@@ -250,6 +250,21 @@ fn what_cannot_be_asked_is_told_with_its_code() {
 }
 
 #[test]
+fn a_missing_identity_fails_closed() {
+    let goal = working();
+    let without =
+        goal.sandbox.run(["worker", "run", "--goal-id", "g", "--wake-cmd", "touch woken"]);
+    assert_eq!(without.code, 2, "{without}");
+    assert!(without.stderr.contains("--agent-id"), "{without}");
+    for agent in ["", "  ", "a/b", "../x"] {
+        let said = run(&goal.sandbox, None, agent, &["--wake-cmd", "touch woken"]);
+        assert_eq!(said.code, 2, "{agent:?} {said}");
+        assert_eq!(lines(&said.stdout)[0]["status"], "tick_error");
+    }
+    assert!(!goal.sandbox.project().join("woken").exists());
+}
+
+#[test]
 fn a_registry_that_comes_back_is_asked_again() {
     let goal = gated();
     let registry = goal.sandbox.registry();
@@ -280,6 +295,8 @@ fn wrong_usage_is_told_on_stderr_with_the_way_out() {
         (&["--wake-cmd", "true", "--wake-stop-exit-code", "x"], "--wake-stop-exit-code"),
         (&["--wake-cmd", "true", "--wake-timeout-seconds", "0.001"], "0.01"),
         (&["--wake-cmd", "true", "--wake-timeout-seconds", "nan"], "0.01"),
+        (&["--wake-cmd", "true", "--wake-timeout-seconds", "0"], "0.01"),
+        (&["--wake-cmd", "true", "--wake-output-limit-bytes", "0"], "1.."),
         (&["--wake-timeout-seconds", "5"], "--wake-cmd"),
     ] {
         let said = run(&goal.sandbox, None, A, rest);

@@ -279,9 +279,11 @@ fn a_program_that_goes_away_is_a_failed_wake() {
 }
 
 #[test]
-fn a_command_that_does_nothing_comes_to_an_end() {
+fn a_command_that_does_nothing_comes_to_an_end_whatever_it_prints() {
     let goal = working(1);
-    let worker = Live::start(&goal.sandbox, A, &["--wake-cmd", "true"]);
+    // Saying that it is done does not make it so, and is not read.
+    let wake = sh("echo DONE; echo \"<promise>COMPLETE</promise>\"; echo");
+    let worker = Live::start(&goal.sandbox, A, &["--wake-cmd", &wake]);
     // Three turns in vain stall a todo: what follows is a wait, not a fourth turn.
     worker.until_said("waiting");
     let wakes = worker.said().iter().filter(|l| l["status"] == "should_run").count();

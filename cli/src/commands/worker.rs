@@ -23,7 +23,7 @@ use crate::{doors, worktree};
 pub enum Worker {
     /// Run the loop of one agent: wait, ask, wake it with a command
     #[command(
-        after_help = "Without --wake-cmd it only observes. Standard output has a line per event:\n  <UTC instant> status=<kind> key=value ...\n\nExit status: 0 after a normal stop, 2 when a question failed with --once or the\nusage is wrong, 3 when another worker has the route or its state file cannot be\ntrusted, 128 and the number after a signal; with --once that of a failed wake.\n\nExample:\n  loopx worker run --goal-id demo --agent-id agent-a --once"
+        after_help = "Without --wake-cmd it only observes. Standard output has a line per event,\nand with --format json an object a line:\n  <UTC instant> status=<kind> key=value ...\n\nExit status: 0 after a normal stop, 2 when a question failed with --once or the\nusage is wrong, 3 when another worker has the route or its state file cannot be\ntrusted, 128 and the number after a signal; with --once that of a failed wake.\n\nExample:\n  loopx worker run --goal-id demo --agent-id agent-a --once"
     )]
     Run(Box<Run>),
     /// Print what a service manager needs to run the worker; installs nothing

@@ -11,6 +11,9 @@ use crate::process::words::quoted;
 
 /// Seconds between two starts of a worker that failed.
 const RESTART_SECONDS: u32 = 30;
+/// The same for launchd, which knows no limit of starts: a worker whose route is another's
+/// is not to be started every few seconds.
+const LAUNCHD_RESTART_SECONDS: u32 = 300;
 /// Starts within [`START_WINDOW_SECONDS`] after which a service manager gives up.
 const START_LIMIT: u32 = 10;
 /// The window of [`START_LIMIT`].
@@ -103,7 +106,7 @@ fn launchd(service: &Service) -> String {
          <key>ProgramArguments</key>\n  <array>\n{}  </array>\n{path}  \
          <key>RunAtLoad</key>\n  <true/>\n  <key>KeepAlive</key>\n  <dict>\n    \
          <key>SuccessfulExit</key>\n    <false/>\n  </dict>\n  \
-         <key>ThrottleInterval</key>\n  <integer>{RESTART_SECONDS}</integer>\n  \
+         <key>ThrottleInterval</key>\n  <integer>{LAUNCHD_RESTART_SECONDS}</integer>\n  \
          <key>ProcessType</key>\n  <string>Background</string>\n  \
          <key>StandardOutPath</key>\n  <string>{log}</string>\n  \
          <key>StandardErrorPath</key>\n  <string>{log}</string>\n</dict>\n</plist>\n",

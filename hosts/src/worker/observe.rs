@@ -7,6 +7,7 @@ use loopx_core::command::turn::ShouldRunRequest;
 use loopx_core::host_loop::{Action, Binding, Reading, Reason, SessionKey, conclude};
 use loopx_core::model::Instant;
 use loopx_core::model::time::MICROS_PER_MINUTE;
+use loopx_core::schedule::hint::UNCHANGED_LIMIT;
 use loopx_core::{Error, ErrorCode, Result};
 use serde_json::Value;
 
@@ -53,7 +54,7 @@ impl Worker<'_> {
             let due = match action {
                 Action::Recheck => {
                     line = line
-                        .with("phase", format!("unchanged#{}", before.unchanged + 1))
+                        .with("phase", phase(before.unchanged + 1))
                         .with("unchanged_count", before.unchanged);
                     None
                 }
@@ -62,7 +63,7 @@ impl Worker<'_> {
                     let minutes = (left + 59_999_999) / MICROS_PER_MINUTE;
                     let looks = after.unchanged.saturating_sub(1);
                     line = line
-                        .with("phase", format!("unchanged#{}", after.unchanged))
+                        .with("phase", phase(after.unchanged))
                         .with("unchanged_count", looks)
                         .with("next_check_minutes", minutes)
                         .with("next_check_at", until.to_string());
@@ -122,7 +123,7 @@ impl Worker<'_> {
         if packet.get("ok") == Some(&Value::Bool(false)) {
             return Err(refusal(&packet));
         }
-        let reading = Reading::of(&packet, self.surface).map_err(|error| {
+        let reading = Reading::of(&packet, self.surface, self.now()).map_err(|error| {
             Error::new(ErrorCode::Internal, "decision").message(error.to_string())
         })?;
         Ok((packet, reading))
@@ -179,6 +180,11 @@ pub(super) fn decided(line: Line, packet: &Value) -> Line {
         .with("todo", word("/selected_todo/todo_id"))
         .with("rule", word("/rule"))
         .with("reason", word("/reason_code"))
+}
+
+/// Which look at one wait it is; those after the limit are told as the last one.
+pub(super) fn phase(look: u32) -> String {
+    format!("unchanged#{}", look.min(UNCHANGED_LIMIT))
 }
 
 fn limit(packet: &Value) -> Value {

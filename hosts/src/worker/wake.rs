@@ -14,6 +14,7 @@ use loopx_core::{Error, ErrorCode, Result};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use super::observe::phase;
 use super::status::Line;
 use super::wait::Over;
 use super::{FAILED, Next, Worker, signals};
@@ -77,13 +78,16 @@ struct Wake {
 
 impl Worker<'_> {
     pub(super) fn wake_loop(&mut self, words: &[String]) -> u8 {
-        let mut event = match self.first_event() {
-            Ok(Next::Go(event)) => event,
-            Ok(Next::Exit(status)) => return status,
-            Err(error) => match self.failed(&error) {
-                Next::Go(()) => return self.wake_loop(words),
-                Next::Exit(status) => return status,
-            },
+        let mut event = loop {
+            match self.first_event() {
+                Ok(Next::Go(event)) => break event,
+                Ok(Next::Exit(status)) => return status,
+                Err(error) => {
+                    if let Next::Exit(status) = self.failed(&error) {
+                        return status;
+                    }
+                }
+            }
         };
         let mut rechecking = false;
         loop {
@@ -137,7 +141,7 @@ impl Worker<'_> {
                 Action::Recheck => {
                     let looks = answer.stands.unchanged;
                     let line = words_of(self.line("waiting"), &answer)
-                        .with("phase", format!("unchanged#{}", looks + 1))
+                        .with("phase", phase(looks + 1))
                         .with("unchanged_count", looks);
                     self.say(line);
                     Next::Go(LoopEvent::Timer)
@@ -236,7 +240,7 @@ impl Worker<'_> {
                 .with("backoff_seconds", (left + MICROS_PER_SECOND / 2) / MICROS_PER_SECOND),
             (false, 0) => words_of(self.line("waiting"), answer),
             (false, n) => words_of(self.line("waiting"), answer)
-                .with("phase", format!("unchanged#{n}"))
+                .with("phase", phase(n))
                 .with("unchanged_count", n - 1),
         };
         let line = match failed {
