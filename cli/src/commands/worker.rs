@@ -251,6 +251,10 @@ pub fn install(kernel: &Kernel, global: &Global, args: &Install) -> Result<Value
         goal_id: place.goal_id.to_string(),
         agent_id: place.agent.to_string(),
         command,
+        folder: match run.wake_cmd {
+            Some(_) => Some(text(&doors::absolute(Path::new("."))?)?),
+            None => None,
+        },
         path: run.wake_cmd.is_some().then(doors::path_text).flatten(),
         home: doors::home_text(),
     };

@@ -43,6 +43,8 @@ pub struct Service {
     pub agent_id: String,
     /// The whole command: absolute program, `worker`, `run` and its options.
     pub command: Vec<String>,
+    /// Folder in which the wake command runs; `None` where there is none.
+    pub folder: Option<String>,
     /// `PATH` for the wake command; `None` where there is none.
     pub path: Option<String>,
     /// The user's home, for the log of launchd.
@@ -54,7 +56,8 @@ pub struct Service {
 /// Errors: [`ErrorCode::RequestInvalid`] for a value with a line break or another control
 /// character, which none of these files can hold.
 pub fn print(manager: Manager, service: &Service) -> Result<String> {
-    let values = service.command.iter().chain(&service.path).chain(&service.home);
+    let values = service.command.iter().chain(&service.folder).chain(&service.path);
+    let values = values.chain(&service.home);
     for value in values {
         if value.chars().any(char::is_control) {
             return Err(Error::new(ErrorCode::RequestInvalid, "worker install")
@@ -97,13 +100,16 @@ fn launchd(service: &Service) -> String {
             xml(path)
         )
     });
+    let folder = service.folder.as_deref().map_or_else(String::new, |folder| {
+        format!("  <key>WorkingDirectory</key>\n  <string>{}</string>\n", xml(folder))
+    });
     format!(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\
          <!-- ~/Library/LaunchAgents/{label}.plist\n     \
          launchctl bootstrap gui/$UID ~/Library/LaunchAgents/{label}.plist -->\n\
          <!DOCTYPE plist PUBLIC \"-//Apple//DTD PLIST 1.0//EN\" \"http://www.apple.com/DTDs/PropertyList-1.0.dtd\">\n\
          <plist version=\"1.0\">\n<dict>\n  <key>Label</key>\n  <string>{label}</string>\n  \
-         <key>ProgramArguments</key>\n  <array>\n{}  </array>\n{path}  \
+         <key>ProgramArguments</key>\n  <array>\n{}  </array>\n{folder}{path}  \
          <key>RunAtLoad</key>\n  <true/>\n  <key>KeepAlive</key>\n  <dict>\n    \
          <key>SuccessfulExit</key>\n    <false/>\n  </dict>\n  \
          <key>ThrottleInterval</key>\n  <integer>{LAUNCHD_RESTART_SECONDS}</integer>\n  \
@@ -122,12 +128,16 @@ fn systemd(service: &Service) -> String {
     let path = service.path.as_deref().map_or_else(String::new, |path| {
         format!("Environment={}\n", systemd_word(&format!("PATH={path}"), true))
     });
+    let folder = service.folder.as_deref().map_or_else(String::new, |folder| {
+        // To the end of the line, so that quotes would be a part of it.
+        format!("WorkingDirectory={}\n", folder.replace('%', "%%"))
+    });
     let about = format!("goal {}, agent {}", service.goal_id, service.agent_id).replace('%', "%%");
     format!(
         "# ~/.config/systemd/user/{name}.service\n\
          [Unit]\nDescription=LoopX worker ({about})\n\
          StartLimitIntervalSec={START_WINDOW_SECONDS}\nStartLimitBurst={START_LIMIT}\n\n\
-         [Service]\nType=exec\nExecStart={}\n{path}\
+         [Service]\nType=exec\nExecStart={}\n{folder}{path}\
          Restart=on-failure\nRestartSec={RESTART_SECONDS}\nRestartPreventExitStatus=3\n\
          SuccessExitStatus=143 130 129\nTimeoutStopSec=30\n\n\
          # ~/.config/systemd/user/{name}.timer\n\
@@ -144,8 +154,11 @@ fn cron(service: &Service) -> String {
     command.push("--once".into());
     let line = command.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ");
     let path = service.path.as_deref().map_or_else(String::new, |p| format!("PATH={} ", quoted(p)));
+    let folder = service.folder.as_deref();
+    let folder = folder.map_or_else(String::new, |folder| format!("cd {} && ", quoted(folder)));
     // cron makes a line break of a percent sign, whatever the quotes.
-    let line = format!("{path}{line} 2>&1 | logger -t {}", name(service)).replace('%', "\\%");
+    let line =
+        format!("{folder}{path}{line} 2>&1 | logger -t {}", name(service)).replace('%', "\\%");
     format!("# crontab -e\n*/{CRON_MINUTES} * * * * {line}\n")
 }
 
@@ -196,6 +209,7 @@ mod tests {
             ]
             .map(str::to_owned)
             .to_vec(),
+            folder: Some("/home/u/my 5%".into()),
             path: Some("/usr/bin:/o%t".into()),
             home: Some("/home/u".into()),
         }
@@ -227,7 +241,7 @@ mod tests {
         let line = print(Manager::Cron, &service()).unwrap();
         let command = line.lines().last().unwrap().strip_prefix("*/3 * * * * ").unwrap();
         let command = command.split(" 2>&1 |").next().unwrap().replace("\\%", "%");
-        let words = command.strip_prefix("PATH=/usr/bin:/o%t ").unwrap();
+        let words = command.strip_prefix("cd '/home/u/my 5%' && PATH=/usr/bin:/o%t ").unwrap();
         let script = format!("printf '%s\\n' {words}");
         let shell = std::process::Command::new("/bin/sh").args(["-c", &script]).output().unwrap();
         let mut expected = service().command.join("\n");
