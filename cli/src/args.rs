@@ -20,6 +20,7 @@ use crate::commands::store::{Migrate, Store};
 use crate::commands::todo::Todo;
 use crate::commands::transfer::{Export, Import};
 use crate::commands::turn::Turn;
+use crate::commands::worker::Worker;
 
 /// Decides whether an agent may run, on which todo, and when to look again.
 ///
@@ -92,6 +93,12 @@ pub enum Command {
         after_help = "Example:\n  loopx turn show --goal-id demo --turn-instance-id t-1"
     )]
     Turn(Turn),
+    /// Run an agent's loop in a process of its own, and have it started
+    #[command(
+        subcommand,
+        after_help = "Example:\n  loopx worker run --goal-id demo --agent-id agent-a --once"
+    )]
+    Worker(Worker),
     /// Take, renew, hand over and give back leases
     #[command(
         subcommand,
@@ -165,7 +172,10 @@ impl Command {
     /// piped or saved.
     pub fn is_document(&self) -> bool {
         match self {
-            Self::Export(_) | Self::Completions(_) | Self::Man(_) => true,
+            Self::Export(_)
+            | Self::Completions(_)
+            | Self::Man(_)
+            | Self::Worker(Worker::Install(_)) => true,
             Self::HeartbeatPrompt(prompt) => prompt.body_only,
             _ => false,
         }

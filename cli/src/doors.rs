@@ -2,7 +2,8 @@
 //! clock. The only file of this crate that reads the environment.
 
 use std::env;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use loopx_core::kernel::{Clock, Kernel, KernelOptions};
 use loopx_core::model::Instant;
@@ -21,6 +22,15 @@ fn text(name: &str) -> Option<String> {
 
 /// Opens the kernel on the route that flags and environment name.
 pub fn kernel(global: &Global) -> Result<Kernel> {
+    Kernel::open(options(global)?)
+}
+
+/// The same, with another time to wait for locks.
+pub fn kernel_waiting(global: &Global, deadline: Duration) -> Result<Kernel> {
+    Kernel::open(KernelOptions { deadline, ..options(global)? })
+}
+
+fn options(global: &Global) -> Result<KernelOptions> {
     let cwd = env::current_dir().map_err(|e| {
         Error::new(ErrorCode::IoFailed, "working directory")
             .message("the working directory is gone")
@@ -44,7 +54,35 @@ pub fn kernel(global: &Global) -> Result<Kernel> {
     }
     options.label = text("LOOPX_AGENT_ID");
     options.independent_worktree = crate::worktree::here();
-    Kernel::open(options)
+    Ok(options)
+}
+
+/// The clock that the kernel is given.
+pub fn clock() -> Clock {
+    match text("LOOPX_NOW").and_then(|fixed| Instant::parse(&fixed)) {
+        Some(at) => Clock::Fixed(at),
+        None => Clock::System,
+    }
+}
+
+/// The folders of `PATH`.
+pub fn search_path() -> Vec<PathBuf> {
+    env::var_os("PATH").map(|path| env::split_paths(&path).collect()).unwrap_or_default()
+}
+
+/// `PATH` as it is.
+pub fn path_text() -> Option<String> {
+    text("PATH")
+}
+
+/// The home folder as text.
+pub fn home_text() -> Option<String> {
+    text("HOME")
+}
+
+/// A path from the working directory on.
+pub fn absolute(path: &Path) -> Result<PathBuf> {
+    std::path::absolute(path).map_err(|e| Error::from_io(&e, "path", path))
 }
 
 /// The turn that whoever woke this agent has admitted and handed on.
@@ -54,7 +92,10 @@ pub fn turn() -> Option<String> {
 
 /// The clock that relative times count from: the one that the kernel is given.
 pub fn now() -> Instant {
-    text("LOOPX_NOW").and_then(|fixed| Instant::parse(&fixed)).unwrap_or_else(Instant::system_now)
+    match clock() {
+        Clock::Fixed(at) => at,
+        Clock::System => Instant::system_now(),
+    }
 }
 
 fn is_set(name: &str) -> bool {

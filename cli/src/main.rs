@@ -17,9 +17,13 @@ use clap::Parser;
 use serde_json::Value;
 
 use crate::args::Command;
+use crate::commands::worker::Worker;
 
 fn main() -> ExitCode {
     let cli = args::Cli::parse();
+    if let Command::Worker(Worker::Run(args)) = &cli.command {
+        return commands::worker::run(&cli.global, args);
+    }
     let format = output::Format::choose(cli.global.format);
     let result = commands::manual::run(&cli.command).unwrap_or_else(|| {
         doors::kernel(&cli.global)
@@ -28,10 +32,11 @@ fn main() -> ExitCode {
     output::finish(format, &cli, result)
 }
 
-/// An export is the goal as it is; every other answer is for eyes and logs.
+/// An export is the goal as it is, and a service file needs its paths; every other answer
+/// is for eyes and logs.
 fn safe(cli: &args::Cli, answer: Value) -> Value {
     match cli.command {
-        Command::Export(_) => answer,
+        Command::Export(_) | Command::Worker(_) => answer,
         _ => loopx_core::boundary::shown(answer),
     }
 }

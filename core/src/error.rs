@@ -192,6 +192,9 @@ errors! {
     HostModeInvalid, "invalid_workflow_intent_or_capability", Usage, 1, Never, "an intent, a capability or a host of the plan is not known", "loopx host-mode-plan --help";
     PromptInvalid, "prompt_invalid", Usage, 1, Never, "what the prompt was asked with does not fit together", "loopx heartbeat-prompt --help";
     PromptVocabulary, "prompt_vocabulary", Usage, 1, Never, "a text given for the prompt has a word that this kind of body may not have", "say it in other words";
+    WorkerLocked, "worker_locked", Busy, 3, Later, "another worker has this route", "look at the named process; one worker is enough";
+    WorkerStateUnreadable, "worker_state_unreadable", State, 3, AfterChange, "the worker's state file cannot be read", "name another with --state-file, and keep this one";
+    WorkerStateForeign, "worker_state_foreign", State, 3, AfterChange, "the worker's state file belongs to another route", "name another with --state-file, and keep this one";
     Internal, "internal", Internal, 1, Later, "a defect of LoopX", "report it with the command and the version";
 }
 

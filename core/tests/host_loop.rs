@@ -4,130 +4,11 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
 
-use loopx_core::kernel::{Clock, Kernel, KernelOptions};
-use loopx_core::model::Instant;
-use loopx_core::registry::RouteInput;
+#[path = "host_loop/world.rs"]
+mod world;
+
 use serde_json::{Value, json};
-
-struct World {
-    folder: tempfile::TempDir,
-    now: Instant,
-    surface: &'static str,
-    session: &'static str,
-}
-
-impl World {
-    fn new(surface: &'static str) -> Self {
-        let world = Self {
-            folder: tempfile::tempdir().unwrap(),
-            now: Instant::parse("2026-11-29T12:00:00Z").unwrap(),
-            surface,
-            session: "s-1",
-        };
-        world.goal("g");
-        world
-    }
-
-    fn goal(&self, id: &str) {
-        self.call("goal.create", json!({"goal_id": id, "objective": "x", "agents": ["ada"]}));
-    }
-
-    fn kernel(&self) -> Kernel {
-        let project = self.folder.path().join("p");
-        std::fs::create_dir_all(project.join(".loopx")).unwrap();
-        let route = RouteInput {
-            flag: Some(project.join(".loopx/registry.json")),
-            cwd: project,
-            home: Some(self.folder.path().join("home")),
-            ..RouteInput::default()
-        };
-        Kernel::open(KernelOptions { clock: Clock::Fixed(self.now), ..KernelOptions::new(route) })
-            .unwrap()
-    }
-
-    fn call(&self, operation: &str, request: Value) -> Value {
-        self.kernel().call(operation, &request).unwrap()
-    }
-
-    fn todo(&self, text: &str) -> String {
-        let request = json!({"goal_id": "g", "role": "agent", "text": text});
-        self.call("todo.add", request)["todo_id"].as_str().unwrap().to_owned()
-    }
-
-    fn gate(&self) -> String {
-        let request = json!({"goal_id": "g", "question": "May we?", "blocks_agent": "ada"});
-        self.call("gate.open", request)["todo_id"].as_str().unwrap().to_owned()
-    }
-
-    fn step(&self, event: Value) -> Value {
-        self.step_with(event, json!({}))
-    }
-
-    fn step_with(&self, event: Value, more: Value) -> Value {
-        let event = match event {
-            Value::String(kind) => json!({"kind": kind}),
-            other => other,
-        };
-        let mut request = json!({
-            "goal_id": "g", "surface": self.surface, "session": self.session, "event": event,
-        });
-        let map = request.as_object_mut().unwrap();
-        map.extend(more.as_object().unwrap().clone());
-        self.call("loop.step", request)
-    }
-
-    fn later(&mut self, minutes: i64) {
-        self.now = self.now.plus_minutes(minutes);
-    }
-
-    fn stored(&self) -> Value {
-        let shown =
-            self.call("loop.show", json!({"surface": self.surface, "session": self.session}));
-        shown["loops"][0].clone()
-    }
-
-    /// Activates and settles, which asks for the first decision.
-    fn start(&self) -> Value {
-        self.step(json!("activated"));
-        self.step(json!("settled"))
-    }
-
-    fn settle(&self, turn: &str, outcome: &str) {
-        self.call(
-            "turn.settle",
-            json!({"goal_id": "g", "agent_id": "ada", "turn_instance_id": turn,
-                   "outcome": outcome, "evidence": ["tests pass"], "no_follow_up": outcome == "completed"}),
-        );
-    }
-
-    fn turn_state(&self, turn: &str) -> Value {
-        self.call("turn.show", json!({"goal_id": "g", "turn_instance_id": turn}))["turn"]["state"]
-            .clone()
-    }
-
-    fn admissions(&self) -> usize {
-        let history = self.call("history", json!({"goal_id": "g", "limit": 500}));
-        history["commits"].as_array().unwrap().iter().filter(|c| c["verb"] == "turn.admit").count()
-    }
-}
-
-fn kind(answer: &Value) -> &str {
-    answer["action"]["kind"].as_str().unwrap()
-}
-
-fn turn(answer: &Value) -> String {
-    answer["action"]["turn_id"].as_str().unwrap().to_owned()
-}
-
-fn minutes(world: &World, answer: &Value) -> i64 {
-    let until = Instant::parse(answer["action"]["until"].as_str().unwrap()).unwrap();
-    (until.micros() - world.now.micros()) / 60_000_000
-}
-
-/// The prompt has come into the session.
-fn echo(world: &World, answer: &Value) -> Value {
-    world.step(json!({"kind": "user_prompt", "prompt": answer["action"]["text"]}))
-}
+use world::{World, echo, kind, minutes, turn};
 
 #[test]
 fn a_run_injects_one_prompt_with_an_admitted_turn() {
@@ -258,15 +139,6 @@ fn a_new_token_begins_the_ladder_anew() {
     let answer = world.step(json!("timer"));
     assert_eq!((kind(&answer), minutes(&world, &answer)), ("wait", 30), "{answer}");
     assert_eq!(world.stored()["unchanged"], 1);
-}
-
-impl World {
-    fn gate_two(&self) {
-        self.call(
-            "gate.open",
-            json!({"goal_id": "g", "question": "And this?", "blocks_agent": "ada"}),
-        );
-    }
 }
 
 #[test]

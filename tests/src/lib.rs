@@ -28,6 +28,8 @@ pub mod strace;
 #[cfg(unix)]
 pub mod torture;
 pub mod tree;
+#[cfg(unix)]
+pub mod worker;
 
 pub use binary::{binary, repository};
 pub use layout::lay_out;

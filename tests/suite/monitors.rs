@@ -218,3 +218,19 @@ fn a_repeat_of_a_poll_is_one_poll() {
     }
     assert_eq!(goal.shown(&monitor)["consecutive_no_change"], 2);
 }
+
+#[test]
+fn looks_that_find_nothing_do_not_stall_a_monitor_and_failing_ones_do() {
+    for (outcome, then) in [("no_change", "run"), ("failed", "stalled")] {
+        let (goal, monitor) = watched(&["--cadence", "5m"]);
+        for n in 0..3 {
+            let turn = format!("t-{n}");
+            goal.at(&format!("{}:30", 13 + n));
+            let packet = goal.ok("turn admit", &["--agent-id", A, "--turn-instance-id", &turn]);
+            assert_eq!(packet["selected_todo"]["todo_id"], monitor, "{n} {packet}");
+            let words = ["--agent-id", A, "--turn-instance-id", &turn, "--outcome", outcome];
+            goal.ok("turn settle", &words);
+        }
+        assert_eq!(goal.at("15:40").rule(A).0, then, "{outcome}");
+    }
+}

@@ -20,6 +20,7 @@ pub mod todo_verbs;
 pub mod transfer;
 pub mod turn;
 pub mod void;
+pub mod worker;
 
 use loopx_core::kernel::Kernel;
 use loopx_core::operation::Addressed;
@@ -38,6 +39,9 @@ pub fn run(kernel: &Kernel, cli: &Cli) -> Result<Value> {
         Command::Feedback(command) => feedback::run(kernel, command),
         Command::Quota(command) => quota::run(kernel, command),
         Command::Turn(command) => turn::run(kernel, command),
+        Command::Worker(worker::Worker::Install(args)) => {
+            worker::install(kernel, &cli.global, args)
+        }
         Command::TaskLease(command) => lease::run(kernel, command),
         Command::HandoffMode(command) => lease::handoff(kernel, command),
         Command::Loop(command) => loops::run(kernel, command),
@@ -57,8 +61,9 @@ pub fn run(kernel: &Kernel, cli: &Cli) -> Result<Value> {
         Command::HeartbeatPrompt(command) => host::heartbeat_prompt(kernel, command),
         Command::RegisterAgent(command) => agent::register_reference(kernel, command),
         Command::GoalLifecycle(command) => goal::lifecycle_reference(kernel, command),
-        // They say what the tool itself is, and `main` has run them without a kernel.
-        Command::Errors(_)
+        // `main` has run them: a worker prints its own lines, the others need no kernel.
+        Command::Worker(worker::Worker::Run(_))
+        | Command::Errors(_)
         | Command::Schema(_)
         | Command::Completions(_)
         | Command::Man(_)

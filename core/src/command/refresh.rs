@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::{EVIDENCE_LIMIT, Effect, Scene, TEXT_LIMIT, one_line};
 use crate::error::{Error, ErrorCode, Result};
-use crate::model::{Evidence, Outcome, OutcomeKind, Stall, TurnId, TurnState, Usage};
+use crate::model::{Evidence, Outcome, OutcomeKind, Stall, TaskClass, TurnId, TurnState, Usage};
 use crate::store::Change;
 
 /// `refresh_state`.
@@ -103,10 +103,14 @@ pub fn refresh_state(scene: &Scene<'_>, request: &RefreshStateRequest) -> Result
         }));
     }
     if let Some(id) = &todo_id {
+        let on = scene.read.todo(id)?;
+        let is_look = on.is_some_and(|t| t.task_class == TaskClass::Monitor);
         match kind {
             OutcomeKind::Progress | OutcomeKind::Primary => {
-                changes.push(Change::ClearStalls(id.clone()))
+                changes.push(Change::ClearStalls(id.clone()));
             }
+            // A look at a monitor that has not changed is a look that worked.
+            OutcomeKind::NoChange if is_look => changes.push(Change::ClearStalls(id.clone())),
             OutcomeKind::NoChange | OutcomeKind::Failed => {
                 let query = crate::admission::ViewQuery {
                     now: scene.now,

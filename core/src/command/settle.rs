@@ -415,6 +415,10 @@ impl Case<'_> {
                 SettleOutcome::Progress | SettleOutcome::Completed => {
                     changes.push(Change::ClearStalls(todo.todo_id.clone()));
                 }
+                // A look at a monitor that has not changed is a look that worked.
+                SettleOutcome::NoChange if todo.task_class == TaskClass::Monitor => {
+                    changes.push(Change::ClearStalls(todo.todo_id.clone()));
+                }
                 SettleOutcome::NoChange | SettleOutcome::Failed
                     if self.turn.state == TurnState::Live =>
                 {

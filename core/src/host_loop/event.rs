@@ -56,9 +56,12 @@ pub enum LoopEvent {
     },
     /// The runtime is going away.
     Disposed {
-        /// It has stopped the turn that was out.
+        /// The turn that was out is over: the runtime has stopped it, or it ended.
         #[serde(default)]
         ended_turn: bool,
+        /// It ended by itself and well; nobody stopped it.
+        #[serde(default)]
+        finished: bool,
     },
 }
 

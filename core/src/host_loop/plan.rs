@@ -6,6 +6,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::surface::Surface;
+use crate::model::Instant;
+use crate::model::time::MICROS_PER_SECOND;
 
 /// A packet that no loop can follow. It is treated like a question that failed: asked
 /// again later, never guessed.
@@ -49,6 +51,9 @@ pub struct Reading {
     stop: Option<String>,
     ladder: Vec<u32>,
     limit: Option<Limit>,
+    /// Seconds to the next instant at which time alone changes the answer: a monitor comes
+    /// due, a slot comes free.
+    pub event_in_seconds: Option<i64>,
     /// Key of what a person is told, when there is something.
     pub notify_key: Option<String>,
 }
@@ -113,7 +118,7 @@ fn proves_the_end(packet: &Value) -> bool {
 
 impl Reading {
     /// Reads a packet of `quota should-run --include-detail scheduler` for one host.
-    pub fn of(packet: &Value, surface: &Surface) -> Result<Self, ContractError> {
+    pub fn of(packet: &Value, surface: &Surface, now: Instant) -> Result<Self, ContractError> {
         let hint = packet.get("scheduler_hint").ok_or(ContractError("it has no scheduler_hint"))?;
         let identity = DecisionIdentity {
             should_run: packet
@@ -162,7 +167,17 @@ impl Reading {
             .and_then(minutes)
             .filter(|_| directive != "continue")
             .map(|polls| Limit { polls, directive: directive.to_owned(), recheck });
+        let free_at = text(packet, "/next_eligible_at").and_then(|t| Instant::parse(&t));
+        let free_in = free_at.map(|at| {
+            let micros = at.micros().saturating_sub(now.micros());
+            (micros + MICROS_PER_SECOND - 1) / MICROS_PER_SECOND
+        });
+        let due_in = ["/cold_path_detail/frontier_recheck", "/frontier_recheck"]
+            .iter()
+            .filter_map(|p| hint.pointer(p)?.get("frontier_recheck_after_seconds")?.as_i64())
+            .min();
         Ok(Self {
+            event_in_seconds: due_in.into_iter().chain(free_in).filter(|s| *s > 0).min(),
             terminal: proves_the_end(packet),
             stop: stop.map(str::to_owned),
             ladder,

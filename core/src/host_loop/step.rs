@@ -5,6 +5,7 @@ use super::event::{Action, LoopEvent};
 use super::plan::{Plan, Reading};
 use super::retry;
 use super::surface::{OnUserPrompt, Surface};
+use crate::model::time::MICROS_PER_SECOND;
 use crate::model::{Instant, TurnId, TurnState};
 
 /// How a turn that its agent left unsettled has ended.
@@ -258,10 +259,11 @@ pub fn step(
                 },
             }
         }
-        LoopEvent::Disposed { ended_turn } => {
+        LoopEvent::Disposed { ended_turn, finished } => {
             let end = next.pending.take_if(|_| *ended_turn);
+            let how = if *finished { TurnEnd::Finished } else { TurnEnd::Interrupted };
             next.holder = None;
-            (done(next, Action::Idle), ended(end.as_ref(), TurnEnd::Interrupted))
+            (done(next, Action::Idle), ended(end.as_ref(), how))
         }
     }
 }
@@ -347,6 +349,15 @@ pub fn conclude(
         Plan::Limit { unchanged, directive, recheck } => {
             next.unchanged = unchanged;
             next.reset_token = Some(reading.identity.reset_token.clone());
+            if let Some(seconds) = reading.event_in_seconds {
+                // Waiting for a known instant is not polling: the loop looks no more until
+                // then, and is there when the monitor is due or the slot is free.
+                let mut next = armed(next);
+                next.unchanged = unchanged - 1;
+                let until = now.plus_micros(seconds.saturating_mul(MICROS_PER_SECOND));
+                next.due_at = Some(until);
+                return (next, Action::Wait { until });
+            }
             if recheck && rechecked.is_none() {
                 let mut next = armed(next);
                 // The recheck looks at the same count.

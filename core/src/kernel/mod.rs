@@ -17,6 +17,7 @@ mod stores;
 mod surface;
 mod transfer;
 mod verbs;
+mod whereabouts;
 mod write;
 
 use std::time::Duration;
@@ -51,6 +52,7 @@ pub use maintenance::{
 pub use report::{EvidenceLogRequest, ExplainRequest, HistoryRequest};
 pub use transfer::{ExportRequest, ImportRequest};
 pub use verbs::{AcceptAddRequest, AcceptMeetRequest};
+pub use whereabouts::Whereabouts;
 
 use self::goal::Goal;
 use self::snapshot::Snapshot;

@@ -53,6 +53,11 @@ impl Goals {
         self.folder.join(format!("{todos}-todos-{spends}-spends"))
     }
 
+    /// The project of the smallest goal.
+    pub fn smallest(&self) -> PathBuf {
+        self.place(10, 0)
+    }
+
     fn ask(&self, args: impl IntoIterator<Item = String>) -> Result<Value> {
         let out = Command::new(&self.helper)
             .args(args)

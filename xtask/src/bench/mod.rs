@@ -9,6 +9,7 @@ mod goals;
 mod measure;
 mod prompts;
 mod report;
+mod waiting;
 
 use crate::failure::Result;
 use crate::steps;
@@ -110,6 +111,7 @@ pub fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
     if let Some(goals) = &goals {
         println!("\n{}", goals.report(&binary)?);
         print!("\n{}", prompts::report(workspace, &binary)?);
+        print!("{}", waiting::report(&binary, &goals.smallest())?);
     }
     Ok(())
 }

@@ -273,7 +273,7 @@ impl Kernel {
             }
         };
         let runs = packet.get("should_run") == Some(&Value::Bool(true));
-        let Ok(reading) = Reading::of(&packet, asked.surface) else {
+        let Ok(reading) = Reading::of(&packet, asked.surface, now) else {
             let failed = LoopEvent::ProbeFailed { retry_seconds: None };
             let armed = Binding { state: LoopState::Armed, reason: None, ..binding };
             let (stepped, _) = step(&armed, &failed, asked.surface, None, now);
