@@ -155,6 +155,7 @@ errors! {
     SpendUnknown, "spend_not_found", Refused, 1, AfterChange, "no spend of that id or instant is in the goal", "loopx quota status --goal-id <goal>";
     AcceptanceUnknown, "acceptance_not_found", Refused, 1, AfterChange, "no acceptance entry of that text or index is in the goal", "loopx goal accept list --goal-id <goal>";
     EffectConflict, "effect_conflict", Refused, 1, Never, "the effect id was used with another body", "repeat the first call exactly, or use a new effect id";
+    SchedulerHintChanged, "scheduler_hint_changed", Refused, 1, AfterChange, "what a host says is about another hint than the current one", "loopx quota should-run --goal-id <goal> --agent-id <agent> -A";
     TurnConflict, "turn_conflict", Refused, 1, Never, "the turn id is bound to something else", "use a new turn id";
         TurnNotLive, "turn_not_live", Refused, 1, Never, "the turn has ended or was answered with a skip", "admit a new turn";
     TtlInvalid, "invalid_ttl", Usage, 1, Never, "a time to live is out of range", "give 1 to 86400 seconds";

@@ -71,6 +71,9 @@ operations! {
     GateGrants "gate.grants" Read "Lists the grants that hold.";
     GateWithdraw "gate.withdraw" Write "Withdraws a grant.";
     QuotaMonitorPoll "quota.monitor_poll" Write "Records a look at a monitor; never spends.";
+    QuotaHostPoll "quota.host_poll" Write "Decides, and records that a host polled; never spends.";
+    QuotaSchedulerAck "quota.scheduler_ack" Write "Records that an app host has set its schedule; never spends.";
+    QuotaSchedulerFail "quota.scheduler_fail" Write "Records that an app host could not set its schedule; never spends.";
     QuotaVoidSlot "quota.void_slot" Write "Takes a spend back.";
     MonitorList "monitor.list" Read "Lists a goal's monitors and when each is due.";
     TodoSupersede "todo.supersede" Write "Closes a todo in favour of another.";

@@ -14,6 +14,7 @@ use crate::command::loops::{LoopRequest, LoopStepRequest};
 use crate::command::monitor::MonitorPollRequest;
 use crate::command::quota::SpendSlotRequest;
 use crate::command::refresh::RefreshStateRequest;
+use crate::command::schedule::{SchedulerAckRequest, SchedulerFailRequest};
 use crate::command::settle::TurnSettleRequest;
 use crate::command::suggest::TodoSuggestRequest;
 use crate::command::supersede::TodoSupersedeRequest;
@@ -79,6 +80,9 @@ const REQUESTS: &[(Operation, Make)] = &[
     (Operation::GateGrants, of::<Nothing>),
     (Operation::GateWithdraw, of::<GateWithdrawRequest>),
     (Operation::QuotaMonitorPoll, of::<MonitorPollRequest>),
+    (Operation::QuotaHostPoll, of::<ShouldRunRequest>),
+    (Operation::QuotaSchedulerAck, of::<SchedulerAckRequest>),
+    (Operation::QuotaSchedulerFail, of::<SchedulerFailRequest>),
     (Operation::QuotaVoidSlot, of::<VoidSlotRequest>),
     (Operation::MonitorList, of::<Nothing>),
     (Operation::TodoSupersede, of::<TodoSupersedeRequest>),

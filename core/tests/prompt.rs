@@ -118,6 +118,17 @@ fn the_longest_of_everything_is_within_budget() {
     check(&input, &render(&input).unwrap().text);
 }
 
+/// A longer route fits beside ids of usual length, and is refused where it does not.
+#[test]
+fn a_long_route_fits_or_is_refused() {
+    let mut asked = input(Host::CodexApp, Style::Thin);
+    asked.route.words = vec![Word::Own("--registry"), Word::Given("/r".repeat(200))];
+    check(&asked, &render(&asked).unwrap().text);
+    asked.route.words[1] = Word::Given("/r".repeat(2_000));
+    let refused = render(&asked).unwrap_err();
+    assert_eq!((refused.row().text, refused.about.as_str()), ("prompt_invalid", "registry"));
+}
+
 /// What holds for every body.
 fn check(input: &PromptInput, body: &str) {
     let row = input.host.row();
@@ -253,6 +264,7 @@ proptest! {
         let fold = |text: String| text.split_whitespace().collect::<Vec<_>>().join(" ");
         let (scope, rule) = (fold(scope), fold(rule));
         let given = fits(&scope, prompt::SCOPE_LIMIT) && fits(&rule, prompt::RULE_LIMIT)
+            && [&scope, &rule].iter().all(|t| loopx_core::boundary::scan(t).is_none())
             && prompt::forbidden(host, &scope).is_none() && prompt::forbidden(host, &rule).is_none();
         asked.scopes = vec![scope];
         asked.rules = vec![rule];

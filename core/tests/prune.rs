@@ -177,6 +177,7 @@ fn fill(store: &mut dyn Store, case: &Case, rows: &[Row]) {
     base.extend(records.grants.iter().cloned().map(Change::PutGrant));
     base.extend(records.feedback.iter().cloned().map(Change::PutFeedback));
     base.extend(records.seen.values().cloned().map(Change::PutSeen));
+    base.extend(records.schedules.iter().cloned().map(Change::PutSchedule));
     base.extend(records.signals.iter().cloned().map(Change::AddSignal));
     base.extend(records.findings.iter().cloned().map(Change::PutFinding));
     let mut steps = vec![(base, EffectId::trusted("base"), age(55))];

@@ -14,7 +14,7 @@ use loopx_core::admission::{
 use loopx_core::file::holder::HolderNote;
 use loopx_core::model::{
     AgentSeen, Attempt, AttemptState, CommitRecord, EffectId, Evidence, Finding, GoalUid, Grant,
-    GrantLife, Instant, Outcome, OutcomeKind, QuotaPolicy, Signal, Spend, TodoId,
+    GrantLife, Instant, Outcome, OutcomeKind, QuotaPolicy, SchedulerState, Signal, Spend, TodoId,
 };
 use loopx_core::store::sqlite::SqliteOptions;
 use loopx_core::store::{Change, MemoryStore, Read, SqliteStore, Store, TodoFilter};
@@ -252,7 +252,20 @@ impl History {
                 polls: 0,
                 declared: None,
             })],
-            223..=230 => vec![Change::AddSignal(Signal {
+            223..=226 => vec![Change::PutSchedule(SchedulerState {
+                agent: agent(op[0] % 3),
+                surface: ["codex_app", "trae_app"][usize::from(op[1]) % 2].into(),
+                state_key: "key".into(),
+                reset_token: "t".into(),
+                identity_signature: "i".into(),
+                progression_index: u32::from(op[2] % 4),
+                progression_minutes: vec![3, 6, 10],
+                last_applied_rrule: "FREQ=MINUTELY;INTERVAL=3".into(),
+                updated_at: at,
+                source: "quota_scheduler_ack".into(),
+                host_update_failures: Vec::new(),
+            })],
+            227..=230 => vec![Change::AddSignal(Signal {
                 kind: "pr_merged".into(),
                 reference: format!("a/b#{}", op[0] % 3),
             })],

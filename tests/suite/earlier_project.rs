@@ -488,6 +488,9 @@ fn without_tokens(mut packet: Value) -> Value {
     map.remove("notify_key");
     if let Some(hint) = map.get_mut("scheduler_hint").and_then(Value::as_object_mut) {
         hint.remove("reset_policy");
+        if let Some(detail) = hint.get_mut("cold_path_detail").and_then(Value::as_object_mut) {
+            detail.remove("reset_policy_detail");
+        }
     }
     packet
 }
@@ -813,13 +816,20 @@ fn turn_ids_of_the_earlier_tool_are_not_free_after_the_import() {
 #[test]
 fn an_admission_that_imports_answers_like_the_read_before_it() {
     let sandbox = Project::new("as it is").lay_out();
-    let read = sandbox.at(NOW).json(question(Some("agent-b"), &[]));
-    let admitted =
-        sandbox.at(NOW).json(question(Some("agent-b"), &["--turn-instance-id", "turn-1"]));
-    let mut admitted = without_tokens(admitted);
+    // With the detail there is room for everything, so that both are of one size.
+    let whole = ["--include-detail", "scheduler"];
+    let bound = ["--include-detail", "scheduler", "--turn-instance-id", "turn-1"];
+    let read = sandbox.at(NOW).json(question(Some("agent-b"), &whole));
+    let admitted = sandbox.at(NOW).json(question(Some("agent-b"), &bound));
+    let (mut admitted, mut read) = (without_tokens(admitted), without_tokens(read));
+    // What comes next is another command in a turn.
+    for packet in [&mut admitted, &mut read] {
+        let channel = packet.pointer_mut("/interaction_contract/cli_channel").unwrap();
+        assert!(channel.as_object_mut().unwrap().remove("next_cli_actions").is_some());
+    }
     let receipt = admitted.as_object_mut().unwrap().remove("heartbeat_receipt").unwrap();
     assert_eq!(receipt, json!({"turn_instance_id": "turn-1", "status": "committed"}));
-    assert_eq!(admitted, without_tokens(read));
+    assert_eq!(admitted, read);
 }
 
 /// The whole project is one commit, whatever its size.

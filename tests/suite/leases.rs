@@ -407,3 +407,29 @@ fn of_two_commands_that_change_a_lease_in_one_version_one_lands() {
     assert_eq!(changed, 1);
     assert_eq!(world.inspect()["lease"]["version"], 2);
 }
+
+/// Found by torture: an agent claims what its turn has claimed for it, and the turn lapses, is
+/// released or loses its holder. What was acknowledged stands.
+#[test]
+fn a_claim_that_was_asked_for_outlives_the_turn_that_took_one() {
+    let ends: [fn(&Goal); 2] = [
+        |goal| drop(goal.ok("turn release", &["--agent-id", A, "--turn-instance-id", "t-1"])),
+        |goal| {
+            goal.at("13:30");
+        },
+    ];
+    for asked in [true, false] {
+        for end in ends {
+            let World { goal, todo } = World::new();
+            let turn = ["--agent-id", A, "--turn-instance-id", "t-1"];
+            assert_eq!(goal.ok("turn admit", &turn)["selected_todo"]["todo_id"], todo.as_str());
+            if asked {
+                let said = goal.ok("todo claim", &["--todo-id", &todo, "--claimed-by", A]);
+                assert_eq!(said["claimed"], true);
+            }
+            end(&goal);
+            let rule = goal.rule(B).0;
+            assert_eq!(rule != "run", asked, "{rule}: the todo is A's if it was asked for");
+        }
+    }
+}

@@ -368,6 +368,24 @@ fn a_file_that_is_no_text_is_left_alone_and_reported() {
     assert_eq!(world.todos().len(), 4);
 }
 
+/// What is stored while the file cannot be read is shown once it can be, also when the file
+/// comes back as it was.
+#[test]
+fn what_was_stored_while_the_file_was_unreadable_is_shown_later() {
+    let world = World::new();
+    let add = |text: &str| world.json(&format!("todo add --goal-id g --role agent --text {text}"));
+    add("before");
+    let good = fs::read(world.path()).unwrap();
+    fs::write(world.path(), b"- [ ] \xff\n").unwrap();
+    add("meanwhile");
+    fs::write(world.path(), &good).unwrap();
+    add("after");
+    let text = fs::read_to_string(world.path()).unwrap();
+    for shown in ["before", "meanwhile", "after"] {
+        assert_eq!(text.matches(&format!("- [ ] {shown}\n")).count(), 1, "{text}");
+    }
+}
+
 /// The bytes that were last written are lost: what the store would write now stands in.
 #[test]
 fn without_the_last_projection_nothing_is_doubled_or_lost() {

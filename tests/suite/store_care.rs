@@ -115,12 +115,18 @@ fn a_check_finds_what_was_changed_behind_the_kernel() {
         ("UPDATE outcomes SET spent = 0", "columns_differ"),
         ("UPDATE turns SET live = 1", "columns_differ"),
         ("DELETE FROM commits WHERE n = 3", "commit_gap"),
-        ("UPDATE commits SET doc = json_set(doc, '$.effect_id', 'once|x')", "effect_twice"),
+        (
+            r#"UPDATE commits SET doc = replace(doc, '"' || effect || '"', '"once|x"')"#,
+            "effect_twice",
+        ),
         ("UPDATE todos SET doc = '{}'", "record_unreadable"),
         ("UPDATE todos SET lane = 2, shape = NULL WHERE lane = 0", "view_differs"),
-        ("UPDATE todos SET doc = json_set(doc, '$.text', 'other')", "projection_base_differs"),
         (
-            "INSERT INTO journal SELECT effect, json_object('effect_id', effect, 'witness_before', 'a', 'witness_after', 'b', 'entry_after', 'c', 'commit', json(doc)) FROM commits LIMIT 1",
+            r#"UPDATE todos SET doc = replace(doc, '"text":"', '"text":"other ')"#,
+            "projection_base_differs",
+        ),
+        (
+            r#"INSERT INTO journal SELECT effect, '{"effect_id":"' || effect || '","witness_before":"a","witness_after":"b","entry_after":"c","commit":' || doc || '}' FROM commits LIMIT 1"#,
             "journal_pending",
         ),
         (
@@ -128,7 +134,7 @@ fn a_check_finds_what_was_changed_behind_the_kernel() {
             "usage_differs",
         ),
         (
-            "INSERT INTO stalls SELECT id, '', json_object('todo_id', id, 'streak', 1, 'at', '2026-01-01T00:00:00Z', 'reoffers', 0) FROM todos WHERE lane = 2",
+            r#"INSERT INTO stalls SELECT id, '', '{"todo_id":"' || id || '","streak":1,"at":"2026-01-01T00:00:00Z","reoffers":0}' FROM todos WHERE lane = 2"#,
             "leftover_record",
         ),
         (

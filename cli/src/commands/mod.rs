@@ -13,6 +13,7 @@ pub mod monitor;
 pub mod quota;
 pub mod refresh;
 pub mod report;
+pub mod schedule;
 pub mod store;
 pub mod todo;
 pub mod todo_verbs;

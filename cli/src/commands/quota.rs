@@ -10,6 +10,7 @@ use loopx_core::schedule::ExecutionContext;
 use serde_json::Value;
 
 use super::monitor::MonitorPoll;
+use super::schedule::{SchedulerAck, SchedulerFail};
 use super::void::VoidSlot;
 use super::{at, write_at};
 use crate::args::{At, WriteAt};
@@ -44,6 +45,21 @@ pub enum Quota {
         after_help = "Example:\n  loopx quota monitor-poll --goal-id demo --agent-id agent-a \\\n      --todo-id todo_7a8b9c --result-hash 9f2c --execute"
     )]
     MonitorPoll(Box<MonitorPoll>),
+    /// Acknowledge a schedule by the hint's token (a preview without --execute)
+    #[command(
+        after_help = "Example:\n  loopx quota scheduler-ack --goal-id demo --agent-id agent-a -A \\\n      --applied-rrule \"FREQ=MINUTELY;INTERVAL=3\" --use-current-hint"
+    )]
+    SchedulerAck(Box<SchedulerAck>),
+    /// Acknowledge the schedule of the current hint (a preview without --execute)
+    #[command(
+        after_help = "Example:\n  loopx quota scheduler-ack-current --goal-id demo --agent-id agent-a -A \\\n      --applied-rrule \"FREQ=MINUTELY;INTERVAL=3\""
+    )]
+    SchedulerAckCurrent(Box<SchedulerAck>),
+    /// Say that the schedule could not be set (a preview without --execute)
+    #[command(
+        after_help = "Example:\n  loopx quota scheduler-fail-current --goal-id demo --agent-id agent-a -A \\\n      --failed-rrule \"FREQ=MINUTELY;INTERVAL=3\" --failure-kind rejected"
+    )]
+    SchedulerFailCurrent(Box<SchedulerFail>),
 }
 
 /// `quota should-run`
@@ -69,6 +85,9 @@ pub struct ShouldRun {
     /// The agent works in a worktree of its own [default: found from the working directory]
     #[arg(long)]
     pub independent_worktree: bool,
+    /// Record that a host polled: when the agent was last seen
+    #[arg(long)]
+    pub record_host_poll: bool,
     #[command(flatten)]
     pub host: HostArgs,
 }
@@ -81,11 +100,14 @@ pub(super) fn details() -> clap::builder::PossibleValuesParser {
 #[derive(Clone, Debug, Default, Args)]
 pub struct HostArgs {
     /// Runtime profile of the host
-    #[arg(long, value_name = "PROFILE", value_parser = profiles(), conflicts_with_all = ["codex_app", "host_surface", "scheduler_owner", "execution_mode"])]
+    #[arg(long, value_name = "PROFILE", value_parser = profiles(), conflicts_with_all = ["codex_app", "trae_app", "host_surface", "scheduler_owner", "execution_mode"])]
     pub runtime_profile: Option<String>,
     /// Same as --runtime-profile codex_app_heartbeat
     #[arg(short = 'A', long, conflicts_with_all = ["host_surface", "scheduler_owner", "execution_mode"])]
     pub codex_app: bool,
+    /// Same as --runtime-profile trae_app
+    #[arg(long = "trae_app", conflicts_with_all = ["codex_app", "host_surface", "scheduler_owner", "execution_mode"])]
+    pub trae_app: bool,
     /// Host surface
     #[arg(short = 'H', long, value_name = "SURFACE", requires_all = ["scheduler_owner", "execution_mode"])]
     pub host_surface: Option<String>,
@@ -95,6 +117,9 @@ pub struct HostArgs {
     /// How the host runs
     #[arg(short = 'M', long, value_name = "MODE", requires = "host_surface")]
     pub execution_mode: Option<String>,
+    /// App hosts: the RRULE that the automation has now
+    #[arg(long, value_name = "RRULE", alias = "codex-app-current-rrule")]
+    pub app_automation_current_rrule: Option<String>,
 }
 
 fn profiles() -> clap::builder::PossibleValuesParser {
@@ -139,6 +164,9 @@ pub fn run(kernel: &Kernel, command: &Quota) -> Result<Value> {
         Quota::SpendSlot(args) => spend_slot(kernel, args),
         Quota::VoidSlot(args) => super::void::run(kernel, args),
         Quota::MonitorPoll(args) => super::monitor::poll(kernel, args),
+        Quota::SchedulerAck(args) => super::schedule::ack(kernel, args, false),
+        Quota::SchedulerAckCurrent(args) => super::schedule::ack(kernel, args, true),
+        Quota::SchedulerFailCurrent(args) => super::schedule::fail(kernel, args),
     }
 }
 
@@ -154,11 +182,15 @@ fn should_run(kernel: &Kernel, args: &ShouldRun) -> Value {
         available_capabilities: args.available_capabilities.clone(),
         independent_worktree: args.independent_worktree || worktree::here(),
         execution_context: context(&args.host),
+        app_automation_current_rrule: args.host.app_automation_current_rrule.clone(),
         include_detail: sections(&args.include_detail),
         turn_instance_id: args.turn_instance_id.clone(),
         ttl_seconds: args.ttl_seconds,
         holder_pid: None,
     };
+    if args.record_host_poll {
+        return kernel.host_poll(&at(&args.at), &request);
+    }
     kernel.should_run(&at(&args.at), &request)
 }
 
@@ -166,6 +198,7 @@ pub(super) fn context(host: &HostArgs) -> Option<ExecutionContext> {
     match (&host.runtime_profile, host.codex_app, &host.host_surface) {
         (Some(name), ..) => ExecutionContext::of_profile(name),
         (None, true, _) => ExecutionContext::of_profile("codex_app_heartbeat"),
+        (None, false, _) if host.trae_app => ExecutionContext::of_profile("trae_app"),
         (None, false, Some(surface)) => Some(ExecutionContext {
             host_surface: surface.clone(),
             scheduler_owner: host.scheduler_owner.clone().unwrap_or_default(),

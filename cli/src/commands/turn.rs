@@ -203,6 +203,7 @@ fn admit(kernel: &Kernel, args: &Admit) -> Value {
         available_capabilities: args.available_capabilities.clone(),
         independent_worktree: args.independent_worktree || crate::worktree::here(),
         execution_context: context(&args.host),
+        app_automation_current_rrule: args.host.app_automation_current_rrule.clone(),
         include_detail: sections(&args.include_detail),
         turn_instance_id: args.turn_instance_id.clone().or_else(crate::doors::turn),
         ttl_seconds: args.ttl_seconds,

@@ -101,6 +101,12 @@ fn hint(page: &mut Page, hint: &Value) {
         Some(0) | None => page.line("again", action),
         Some(minutes) => page.line("again", format!("{action}, next look in {}", span(minutes))),
     }
+    let Some(app) = hint.get("app_automation") else { return };
+    if let Some(rrule) = app.get("recommended_rrule").and_then(Value::as_str) {
+        page.line("schedule", format!("set {rrule}, then acknowledge it"));
+    } else if app.get("applicability").and_then(Value::as_str) == Some("applicable") {
+        page.line("schedule", text(app, "host_action").replace('_', " "));
+    }
 }
 
 fn details(page: &mut Page, value: &Value) {
@@ -150,12 +156,26 @@ fn details(page: &mut Page, value: &Value) {
         page.line("can", word(boundary, "available_capabilities"));
         page.line("rule", text(boundary, "rule").replace('_', " "));
     }
-    let Some(ladders) = value.pointer("/scheduler_hint/cold_path_detail") else { return };
-    page.section("ladders");
-    if let Some(map) = ladders.as_object() {
-        for (name, ladder) in map {
-            page.line(name, shown(ladder));
-        }
+    if let Some(detail) = value.pointer("/scheduler_hint/cold_path_detail") {
+        ladders(page, detail);
+    }
+}
+
+/// The ladder, what an unchanged limit leads to, and what comes due; the rest is for
+/// machines.
+fn ladders(page: &mut Page, detail: &Value) {
+    page.section("ladder");
+    let local = detail.get("local_scheduler").unwrap_or(&Value::Null);
+    page.line("minutes", word(local, "example_progression_minutes"));
+    if let Some(limit) = local.get("unchanged_poll_limit").and_then(Value::as_u64) {
+        let then = text(local, "after_limit").replace('_', " ");
+        let polls = count(limit, "unchanged poll");
+        page.line("limit", format!("{polls}, then one recheck, then {then}"));
+    }
+    if let Some(recheck) = detail.get("frontier_recheck") {
+        let seconds = number(recheck, "frontier_recheck_after_seconds");
+        let what = text(recheck, "frontier_recheck_identity");
+        page.line("due", format!("{what} in {}", span(seconds.div_ceil(60))));
     }
 }
 

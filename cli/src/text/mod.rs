@@ -16,6 +16,7 @@ mod page;
 mod quota;
 mod receipt;
 mod refusal;
+mod schedule;
 mod status;
 mod suggest;
 #[cfg(test)]
@@ -82,6 +83,8 @@ const KINDS: &[Kind] = &[
     Kind { is: |v| has(v, "request"), show: manual::schema },
     Kind { is: |v| has(v, "packet"), show: manual::packet },
     Kind { is: |v| has(v, "agents") && !has(v, "commit"), show: goal::agents },
+    Kind { is: |v| has(v, "post_ack_contract"), show: schedule::acknowledged },
+    Kind { is: |v| has(v, "scheduler_failure_event"), show: schedule::failed },
     Kind { is: |v| has(v, "completed"), show: receipt::completed },
     Kind { is: |v| has(v, "added"), show: receipt::added },
     Kind { is: |v| has(v, "claimed"), show: receipt::claimed },

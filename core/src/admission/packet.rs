@@ -2,7 +2,10 @@
 //! block), small. Texts are cut to fit, never inside a character; a packet over the
 //! cap is impossible by construction.
 
+mod commands;
 mod reference;
+mod size;
+mod texts;
 
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -17,41 +20,23 @@ use super::rules::Verdict;
 use crate::boundary::redact_shown;
 use crate::error::{Error, ErrorClass, ErrorCode};
 use crate::model::{AgentId, Finding, Instant, Todo};
-use crate::schedule::{SchedulerHint, hint_for};
+use crate::schedule::facts::{input_for, user_required};
+use crate::schedule::{HintInput, HintSize, SchedulerHint};
 
+use commands::{first_command, next_commands};
 pub use reference::ReferenceFields;
-use reference::reference_fields;
+use reference::{notify_word, reference_fields};
+use size::{Commands, SIZES, Size};
+use texts::Texts;
 
 /// Bytes of the default packet: what it is cut to, step by step, before it is sent.
 pub const PACKET_BUDGET: usize = 3_072;
+/// Bytes of a packet with the whole hint: ladders and reset policy are some six thousand.
+pub const DETAIL_BUDGET: usize = 16_384;
+/// Agents of the roster that are named.
+const ROSTER_CAP: usize = 20;
 /// Bytes of one text in a detail section.
 const TEXT_CAP: usize = 240;
-
-/// How much a packet says. A packet over budget is said again with the next size, so
-/// that what is dropped, and in which order, is fixed: first texts are cut, then lists
-/// shortened, then the commands go.
-#[derive(Clone, Copy, Debug)]
-struct Size {
-    /// Bytes of the selected todo's text and of the reason.
-    text: usize,
-    /// Bytes of repeated and secondary texts.
-    short: usize,
-    /// Items of a list.
-    items: usize,
-    /// Next commands.
-    commands: bool,
-}
-
-/// The sizes, largest first. The last one fits whatever the texts are: a test tries the
-/// longest identifiers and texts that are all escapes.
-const SIZES: [Size; 6] = [
-    Size { text: 240, short: 120, items: 3, commands: true },
-    Size { text: 160, short: 60, items: 2, commands: true },
-    Size { text: 120, short: 40, items: 1, commands: false },
-    Size { text: 60, short: 20, items: 1, commands: false },
-    Size { text: 20, short: 8, items: 1, commands: false },
-    Size { text: 8, short: 8, items: 0, commands: false },
-];
 
 /// What the person is told.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -143,6 +128,9 @@ pub struct QuotaPacket {
     pub reserved_slots: Option<u64>,
     /// Same as the packet's.
     pub state: &'static str,
+    /// Same as the packet's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
 }
 
 /// The todo to work on.
@@ -239,6 +227,15 @@ pub struct AgentIdentity {
     pub agent_id: Option<AgentId>,
     /// In the roster.
     pub registered: bool,
+    /// Version of these fields.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub schema_version: Option<&'static str>,
+    /// How agents stand to each other.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agent_model: Option<&'static str>,
+    /// The roster, at most twenty of it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub registered_agents: Vec<AgentId>,
 }
 
 /// Opt-in sections.
@@ -271,9 +268,15 @@ pub fn answer(situation: &Situation<'_>, goal_id: &str) -> (Decision, Value) {
 /// for come on top of it.
 fn say(facts: &GoalFacts<'_>, decision: &Decision) -> Value {
     let mut said = Value::Null;
-    let budget = PACKET_BUDGET * if facts.request.wants(Detail::Scheduler) { 2 } else { 1 };
+    let input = input_for(facts, &decision.verdict);
+    let texts = Texts::default();
+    let detailed = facts.request.wants(Detail::Scheduler);
+    let budget = if detailed { DETAIL_BUDGET } else { PACKET_BUDGET };
     for size in SIZES {
-        said = serde_json::to_value(packet(facts, decision, size)).unwrap_or(Value::Null);
+        let size =
+            if detailed { Size { stable: true, hint: HintSize::Full, ..size } } else { size };
+        said = serde_json::to_value(packet(facts, decision, &input, size, &texts))
+            .unwrap_or(Value::Null);
         if said.to_string().len() <= budget {
             break;
         }
@@ -329,7 +332,10 @@ fn refusal(error: &Error, decision: &Decision, goal_id: &str, request: &Admissio
 /// Takes secrets and local paths out of `text` and cuts it to at most `cap` bytes at a character boundary, marking the cut.
 pub fn cut(text: &str, cap: usize) -> String {
     // A packet goes to agents and logs; what a hand edit brought in was never refused.
-    let text = &*redact_shown(text);
+    cut_clean(&redact_shown(text), cap)
+}
+
+fn cut_clean(text: &str, cap: usize) -> String {
     if text.len() <= cap {
         return text.to_owned();
     }
@@ -345,13 +351,19 @@ fn shown_id(todo: &Todo) -> Option<String> {
     (!id.starts_with('?')).then(|| id.to_owned())
 }
 
-fn packet(facts: &GoalFacts<'_>, decision: &Decision, size: Size) -> Packet {
+fn packet(
+    facts: &GoalFacts<'_>,
+    decision: &Decision,
+    input: &HintInput<'_>,
+    size: Size,
+    texts: &Texts,
+) -> Packet {
     let verdict = &decision.verdict;
     let selected = verdict
         .selected
         .as_ref()
         .and_then(|id| facts.candidates.iter().find(|c| c.todo.todo_id == *id));
-    let hint = hint_for(facts, verdict, facts.request.wants(Detail::Scheduler));
+    let hint = input.hint(size.hint);
     let healthy = facts.health.is_empty();
     // What cannot be read is not zero.
     let known = !facts.view.unreadable;
@@ -362,10 +374,13 @@ fn packet(facts: &GoalFacts<'_>, decision: &Decision, size: Size) -> Packet {
     let mut findings: Vec<Finding> = facts.health.iter().chain(&facts.findings).cloned().collect();
     findings.truncate(size.items);
     for finding in &mut findings {
-        finding.about = cut(&finding.about, size.short.max(40));
-        finding.message = cut(&finding.message, size.short);
-        finding.next_command =
-            finding.next_command.as_deref().filter(|_| size.commands).map(|c| cut(c, size.text));
+        finding.about = texts.cut(&finding.about, size.short.max(40));
+        finding.message = texts.cut(&finding.message, size.short);
+        finding.next_command = finding
+            .next_command
+            .as_deref()
+            .filter(|_| size.commands != Commands::None)
+            .map(|c| texts.cut(c, size.text));
     }
     Packet {
         ok: true,
@@ -378,29 +393,32 @@ fn packet(facts: &GoalFacts<'_>, decision: &Decision, size: Size) -> Packet {
         rule_order: decision.order,
         effective_action: verdict.effective_action,
         state: verdict.state,
-        reason: cut(&verdict.reason, size.text),
+        reason: texts.cut(&verdict.reason, size.text),
         reason_code: verdict.reason_code,
         pause_cause: verdict.pause_cause,
         next_eligible_at: facts.view.window.next_free_at.filter(|_| verdict.state == "throttled"),
-        interaction_contract: contract(facts, verdict, size),
+        interaction_contract: contract(facts, verdict, &hint, size, texts),
         selected_todo: selected.map(|c| {
             let todo = c.todo;
             let unclaimed = !c.own && !facts.policy.roster.is_empty();
             SelectedTodo {
                 schema_version: "quota_selected_todo_v0",
                 todo_id: shown_id(todo),
-                text: cut(&todo.text, size.text),
+                text: texts.cut(&todo.text, size.text),
                 task_class: todo.task_class.as_str(),
                 priority: todo.priority().map(|p| format!("P{p}")),
-                action_kind: todo.action_kind.as_deref().map(|k| cut(k, size.short)),
-                target_key: todo.target_key.as_deref().map(|k| cut(k, size.short)),
+                action_kind: todo.action_kind.as_deref().map(|k| texts.cut(k, size.short)),
+                target_key: todo.target_key.as_deref().map(|k| texts.cut(k, size.short)),
                 claimed_by: todo.claimed_by.clone(),
                 selected_by: match (decision.rule, c.own) {
                     ("gate_fallback", _) => "scoped_user_gate_fallback",
                     (_, true) => "current_agent_claimed_todo",
                     _ => "unclaimed_todo",
                 },
-                claim_required_before_work: unclaimed && verdict.run,
+                // An admission has taken the claim.
+                claim_required_before_work: unclaimed
+                    && verdict.run
+                    && facts.request.turn_id.is_none(),
             }
         }),
         quota: QuotaPacket {
@@ -411,37 +429,50 @@ fn packet(facts: &GoalFacts<'_>, decision: &Decision, size: Size) -> Packet {
             spent_slots: known.then_some(facts.view.window.spent),
             reserved_slots: known.then_some(facts.view.window.reserved),
             state: verdict.state,
+            reason: size.stable.then(|| texts.cut(&verdict.reason, size.short)),
         },
         agent_identity: AgentIdentity {
+            schema_version: size.stable.then_some("agent_identity_v0"),
+            agent_model: size.stable.then_some("peer_v1"),
+            registered_agents: if size.stable {
+                facts.policy.roster.iter().take(ROSTER_CAP).cloned().collect()
+            } else {
+                Vec::new()
+            },
             agent_id: facts.agent().cloned(),
             registered: facts.agent().is_some_and(|a| facts.policy.roster.contains(a)),
         },
         notify_key,
         findings,
-        reference: reference_fields(facts, decision, &hint, size),
+        reference: reference_fields(facts, decision, &hint, size, texts),
         scheduler_hint: hint,
     }
 }
 
-fn contract(facts: &GoalFacts<'_>, verdict: &Verdict, size: Size) -> InteractionContract {
+fn contract(
+    facts: &GoalFacts<'_>,
+    verdict: &Verdict,
+    hint: &SchedulerHint,
+    size: Size,
+    texts: &Texts,
+) -> InteractionContract {
     let items: Vec<&Todo> = verdict
         .user_items
         .iter()
         .filter_map(|id| facts.view.todos.iter().find(|t| t.todo_id == *id))
         .collect();
-    let stopped_for_user = verdict.notify && !verdict.run;
     let quiet = !verdict.run && !verdict.notify;
     InteractionContract {
         schema_version: "loopx_interaction_contract_v0",
         mode: verdict.mode,
         user_channel: UserChannel {
-            action_required: stopped_for_user && !items.is_empty(),
-            notify: if verdict.notify { "NOTIFY" } else { "DONT_NOTIFY" },
+            action_required: user_required(verdict),
+            notify: notify_word(verdict, hint),
             non_blocking: verdict.notify && verdict.run,
             actions: items
                 .iter()
                 .take(size.items)
-                .map(|t| UserItem { todo_id: shown_id(t), text: cut(&t.text, size.text) })
+                .map(|t| UserItem { todo_id: shown_id(t), text: texts.cut(&t.text, size.text) })
                 .collect(),
             more: (items.len() > size.items).then_some(items.len()),
         },
@@ -449,21 +480,21 @@ fn contract(facts: &GoalFacts<'_>, verdict: &Verdict, size: Size) -> Interaction
             must_attempt: verdict.run,
             delivery_allowed: verdict.run && verdict.delivery,
             quiet_noop_allowed: quiet,
-            primary_action: primary_action(facts, verdict, size),
+            primary_action: primary_action(facts, verdict, size, texts),
         },
         cli_channel: CliChannel {
             spend_allowed_now: false,
             spend_after_validation: verdict.run && verdict.delivery,
-            next_cli_actions: if size.commands {
-                next_commands(facts, verdict)
-            } else {
-                Vec::new()
+            next_cli_actions: match size.commands {
+                Commands::All => next_commands(facts, verdict),
+                Commands::First => first_command(facts, verdict),
+                Commands::None => Vec::new(),
             },
         },
     }
 }
 
-fn primary_action(facts: &GoalFacts<'_>, verdict: &Verdict, size: Size) -> String {
+fn primary_action(facts: &GoalFacts<'_>, verdict: &Verdict, size: Size, texts: &Texts) -> String {
     let text = match verdict.selected.as_ref() {
         Some(id) => {
             facts.candidates.iter().find(|c| c.todo.todo_id == *id).map(|c| c.todo.text.as_str())
@@ -471,35 +502,8 @@ fn primary_action(facts: &GoalFacts<'_>, verdict: &Verdict, size: Size) -> Strin
         None => None,
     };
     match (verdict.run, text) {
-        (true, Some(text)) if verdict.delivery => cut(text, size.short),
-        _ => cut(&verdict.reason, size.short),
-    }
-}
-
-fn next_commands(facts: &GoalFacts<'_>, verdict: &Verdict) -> Vec<String> {
-    let goal = &facts.policy.goal_id;
-    if !verdict.run {
-        return match verdict.mode {
-            // Commands for the agent: deciding and resuming are a person's.
-            "user_gate" => vec![format!("loopx gate list --goal-id {goal}")],
-            _ => Vec::new(),
-        };
-    }
-    let agent = facts.agent().map(|a| format!(" --agent-id {a}")).unwrap_or_default();
-    match verdict.selected.as_ref() {
-        Some(id) if verdict.delivery && !id.as_str().starts_with('?') => vec![
-            format!("loopx todo complete --goal-id {goal}{agent} --todo-id {id} --evidence TEXT"),
-            format!(
-                "loopx refresh-state --goal-id {goal}{agent} --todo-id {id} --delivery-outcome outcome_progress"
-            ),
-            format!("loopx quota spend-slot --goal-id {goal}{agent} --todo-id {id} --execute"),
-        ],
-        // Any write takes the new line in and gives it an id.
-        Some(_) if verdict.delivery => vec![format!("loopx refresh-state --goal-id {goal}{agent}")],
-        None if verdict.delivery => {
-            vec![format!("loopx todo add --goal-id {goal} --role agent --text TEXT")]
-        }
-        _ => Vec::new(),
+        (true, Some(text)) if verdict.delivery => texts.cut(text, size.short),
+        _ => texts.cut(&verdict.reason, size.short),
     }
 }
 

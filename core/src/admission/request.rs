@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::view::View;
 use crate::error::Error;
-use crate::model::{AgentId, Declared, GoalPolicy, Instant};
+use crate::model::{AgentId, Declared, GoalPolicy, Instant, TurnId};
 use crate::schedule::ExecutionContext;
 
 /// Extra sections of the packet, opt-in.
@@ -51,8 +51,12 @@ pub struct AdmissionRequest {
     pub independent_worktree: bool,
     /// Who wakes the agent, when the door said so.
     pub execution_context: Option<ExecutionContext>,
+    /// The schedule that an app host said it has.
+    pub observed_rrule: Option<String>,
     /// The answer is bound to a turn: a run is to be executed, not looked at again.
     pub binding: bool,
+    /// The turn that it is bound to, so that the answer names its settlement.
+    pub turn_id: Option<TurnId>,
     /// Sections to add.
     pub details: BTreeSet<Detail>,
 }

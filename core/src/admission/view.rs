@@ -10,8 +10,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::model::{
     AgentId, AgentSeen, Attempt, Counters, Feedback, Finding, GoalUid, Grant, HandoffMode, HostRow,
-    Instant, Lane, Lease, Outcome, QuotaPolicy, ResumeCondition, Role, Signal, Spend, Stall,
-    TaskClass, Todo, TodoId, Turn, TurnState,
+    Instant, Lane, Lease, Outcome, QuotaPolicy, ResumeCondition, Role, SchedulerState, Signal,
+    Spend, Stall, TaskClass, Todo, TodoId, Turn, TurnState,
 };
 use crate::quota::WindowUse;
 
@@ -86,6 +86,8 @@ pub struct View {
     pub feedback: Vec<Feedback>,
     /// Agents and when they were last seen.
     pub seen: Vec<AgentSeen>,
+    /// What app hosts said about their schedules, by agent, surface and key.
+    pub schedules: Vec<SchedulerState>,
     /// Completed todos that nothing has followed, latest first.
     pub dangling: Vec<Dangling>,
     /// The window.
@@ -130,6 +132,8 @@ pub struct GoalRecords {
     pub seen: BTreeMap<AgentId, AgentSeen>,
     /// What hosts keep, by kind and key.
     pub host_rows: BTreeMap<(String, String), HostRow>,
+    /// What app hosts said about their schedules.
+    pub schedules: Vec<SchedulerState>,
     /// Standing findings.
     pub findings: Vec<Finding>,
     /// Health problems found while reading.
@@ -254,6 +258,7 @@ impl GoalRecords {
             grants: self.grants.iter().filter(|g| g.is_live(query.now)).cloned().collect(),
             feedback: self.feedback.iter().filter(|f| !f.answered).cloned().collect(),
             seen: self.seen.values().cloned().collect(),
+            schedules: self.schedules.clone(),
             dangling,
             window,
             findings: self.findings.clone(),

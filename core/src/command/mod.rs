@@ -10,6 +10,7 @@ pub mod loops;
 pub mod monitor;
 pub mod quota;
 pub mod refresh;
+pub mod schedule;
 pub mod settle;
 pub mod suggest;
 pub mod supersede;

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::todo_fields::{TodoFields, check};
 use super::{Effect, Scene, TEXT_LIMIT, one_line, registered};
 use crate::error::{Error, ErrorCode, Result};
-use crate::model::{AgentId, Continuation, Role, TaskClass, Todo, TodoId, TodoStatus};
+use crate::model::{AgentId, Continuation, Role, TaskClass, Todo, TodoId, TodoStatus, Turn};
 use crate::store::{Change, Read, TodoFilter};
 
 /// `todo.add`.
@@ -343,6 +343,15 @@ pub fn claim(scene: &Scene<'_>, request: &TodoClaimRequest) -> Result<Effect> {
         todo.claimed_by = Some(agent.clone());
         todo.updated_at = Some(scene.now);
         changes.push(Change::PutTodo(Box::new(todo.clone())));
+    } else {
+        // A claim that the agent's turn took ends with the turn; one that is asked for stays.
+        let took = |t: &Turn| {
+            t.took_claim
+                && t.agent.as_ref() == Some(&agent)
+                && t.todo_id.as_ref() == Some(&todo.todo_id)
+        };
+        let turns = scene.read.open_turns()?.into_iter().filter(took);
+        changes.extend(turns.map(|turn| Change::PutTurn(Turn { took_claim: false, ..turn })));
     }
     Ok(Effect::new(
         changes,

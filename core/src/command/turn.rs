@@ -31,6 +31,9 @@ pub struct ShouldRunRequest {
     /// Who wakes the agent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub execution_context: Option<crate::schedule::ExecutionContext>,
+    /// App hosts: the RRULE that the host's automation has now.
+    #[serde(skip_serializing_if = "Option::is_none", alias = "codex_app_current_rrule")]
+    pub app_automation_current_rrule: Option<String>,
     /// Sections to add.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub include_detail: Vec<crate::admission::Detail>,
@@ -192,7 +195,8 @@ pub fn seen(scene: &Scene<'_>, agent: &AgentId, hint_minutes: u32) -> Result<Cha
     Ok(Change::PutSeen(seen_now(scene, agent, hint_minutes)?))
 }
 
-fn seen_now(scene: &Scene<'_>, agent: &AgentId, hint_minutes: u32) -> Result<AgentSeen> {
+/// The same as a record.
+pub fn seen_now(scene: &Scene<'_>, agent: &AgentId, hint_minutes: u32) -> Result<AgentSeen> {
     let before = scene.read.seen(agent)?;
     Ok(AgentSeen {
         agent: agent.clone(),

@@ -6,6 +6,7 @@
 pub mod catalog;
 mod find;
 pub mod identity;
+mod mode;
 pub mod mode_plan;
 mod row;
 mod table;

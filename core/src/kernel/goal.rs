@@ -82,7 +82,10 @@ impl Goal {
 /// Goals that a long-lived kernel has found, each with the name that it was asked by and the
 /// stamp of the registry that it is in.
 #[derive(Debug, Default)]
-pub(super) struct Found(Mutex<Vec<(Option<String>, Stamp, Arc<Goal>)>>);
+pub(super) struct Found(Mutex<Vec<FoundGoal>>);
+
+/// A name, the registry's stamp, and the goal.
+type FoundGoal = (Option<String>, Stamp, Arc<Goal>);
 
 impl Found {
     /// Most goals that are kept.

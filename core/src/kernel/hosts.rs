@@ -11,7 +11,7 @@ use crate::host::mode_plan::{HostModePlanRequest, plan};
 use crate::model::GoalId;
 use crate::operation::Addressed;
 use crate::prompt::{self, HeartbeatPromptRequest, Known, Route, Word};
-use crate::registry::FoundBy;
+use crate::registry::{FoundBy, RouteInput};
 
 impl Kernel {
     /// The connector catalogue.
@@ -34,8 +34,12 @@ impl Kernel {
     pub fn host_mode_plan(&self, at: &Addressed, request: &HostModePlanRequest) -> Result<Value> {
         match (self.goal(at.goal_id.as_deref()), &at.goal_id) {
             (Ok(goal), _) => plan(request, Some(&goal.policy.goal_id), &goal.policy.roster),
-            (Err(_), None) => plan(request, None, &[]),
-            (Err(error), Some(_)) => Err(error),
+            (Err(error), None)
+                if matches!(error.code, ErrorCode::GoalUnknown | ErrorCode::GoalRequired) =>
+            {
+                plan(request, None, &[])
+            }
+            (Err(error), _) => Err(error),
         }
     }
 
@@ -63,18 +67,27 @@ impl Kernel {
         }
     }
 
-    /// How a command reaches this registry from the agent's working folder. A project's own
-    /// is found from there; any other is named.
+    /// How a command reaches this registry from the agent's working folder. What is found
+    /// from there without a flag is not named.
     fn prompt_route(&self) -> Route {
         let mut route = Route::default();
         let input = &self.options.route;
-        if !matches!(self.route.found_by, FoundBy::Project | FoundBy::Nothing) {
+        let from_here = RouteInput { flag: None, env_registry: None, ..input.clone() };
+        let found = from_here.registry().is_ok_and(|found| {
+            found.found_by == FoundBy::Project && found.registry == self.route.registry
+        });
+        if !found && self.route.found_by != FoundBy::Nothing {
             route.words.push(Word::Own("--registry"));
             route.words.push(self.word(&self.route.registry));
         }
         if let Some(root) = &input.runtime_root_flag {
-            route.words.push(Word::Own("--runtime-root"));
-            route.words.push(self.word(&input.cwd.join(root)));
+            let root = input.cwd.join(root);
+            let plain = RouteInput { runtime_root_flag: None, ..input.clone() };
+            let usual = self.registry().and_then(|registry| plain.runtime_root(&registry));
+            if !usual.is_ok_and(|usual| usual == root) {
+                route.words.push(Word::Own("--runtime-root"));
+                route.words.push(self.word(&root));
+            }
         }
         route
     }

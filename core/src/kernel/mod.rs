@@ -177,6 +177,9 @@ impl Kernel {
             Op::GateGrants => self.gate_grants(&at),
             Op::GateWithdraw => self.gate_withdraw(&at, &body(request)?),
             Op::QuotaMonitorPoll => self.monitor_poll(&at, &body(request)?),
+            Op::QuotaHostPoll => Ok(self.host_poll(&at, &body(request)?)),
+            Op::QuotaSchedulerAck => self.scheduler_ack(&at, &body(request)?),
+            Op::QuotaSchedulerFail => self.scheduler_fail(&at, &body(request)?),
             Op::QuotaVoidSlot => self.void_slot(&at, &body(request)?),
             Op::MonitorList => self.monitor_list(&at),
             Op::TodoSupersede => self.todo_supersede(&at, &body(request)?),
@@ -414,9 +417,26 @@ fn admission_request(policy: &GoalPolicy, request: &ShouldRunRequest) -> Result<
             .collect(),
         independent_worktree: request.independent_worktree,
         execution_context: request.execution_context.clone(),
+        observed_rrule: request
+            .app_automation_current_rrule
+            .as_deref()
+            .map(observed_rrule)
+            .transpose()?,
         binding: false,
+        turn_id: None,
         details: request.include_detail.iter().copied().collect(),
     })
+}
+
+/// A rule of a host that is shown again in the packet: short, and one of its kind.
+fn observed_rrule(text: &str) -> Result<String> {
+    let rule = crate::schedule::rrule::normalize(text);
+    let plain = |c: char| c.is_ascii_alphanumeric() || "=;:,+- ".contains(c);
+    if rule.is_empty() || rule.len() > 120 || !rule.chars().all(plain) {
+        return Err(Error::new(ErrorCode::QuotaValidationFailed, "app_automation_current_rrule")
+            .message("a current rule is an RRULE such as FREQ=MINUTELY;INTERVAL=30"));
+    }
+    Ok(rule)
 }
 
 /// The failure payload of an admission question.

@@ -4,6 +4,7 @@
 pub mod goal;
 pub mod id;
 pub mod record;
+pub mod schedule;
 pub mod time;
 pub mod todo;
 
@@ -14,6 +15,7 @@ pub use record::{
     Finding, Grant, GrantLife, HandoffMode, HolderEvidence, HostRow, JournalRow, Lease,
     LegacyWitness, Outcome, OutcomeKind, Signal, Spend, Stall, Turn, TurnState, Usage, UsageTotal,
 };
+pub use schedule::{HostUpdateFailure, SchedulerState};
 pub use time::{Cadence, Instant};
 pub use todo::{
     Continuation, DecisionScope, Lane, ResumeCondition, Role, ScopeRequirement, TaskClass, Todo,

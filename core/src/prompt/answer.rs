@@ -116,7 +116,7 @@ impl HeartbeatPromptRequest {
     fn profile(&self) -> Result<Option<&'static str>> {
         let Some(context) = &self.execution_context else { return Ok(None) };
         context.check()?;
-        let problems = context.problems();
+        let problems = context.errors();
         if !problems.is_empty() {
             return Err(Error::new(ErrorCode::PromptInvalid, "execution_context")
                 .message(problems.join("; ")));

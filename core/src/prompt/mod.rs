@@ -10,6 +10,7 @@ mod part;
 mod text;
 mod words;
 
+use crate::boundary::require_safe;
 use crate::error::{Error, ErrorCode, Result};
 use crate::host::{BodyKind, Host, Style};
 use crate::model::{AgentId, GoalId, TurnId};
@@ -26,8 +27,8 @@ pub const SCOPE_LIMIT: usize = 180;
 /// Characters of a rule that is given for the prompt, at most.
 pub const RULE_LIMIT: usize = 400;
 
-/// Characters that a route may put into each command, at most: with the longest ids the
-/// smallest budget still holds both commands.
+/// Characters that a route may always put into each command: with the longest ids the
+/// smallest budget still holds both commands. With shorter ids a longer route fits too.
 pub const ROUTE_LIMIT: usize = 96;
 
 /// Everything that a body is made of.
@@ -89,15 +90,29 @@ impl PromptInput {
 ///
 /// [`ErrorCode::PromptVocabulary`] when a text of the caller has a word that this kind of
 /// body may not have; [`ErrorCode::PromptInvalid`] when a scope, a rule or the route is too
-/// long, or a turn is named for a host that takes none.
+/// long, or a turn is named for a host that takes none; [`ErrorCode::TextRefused`] when a
+/// scope or a rule has a secret or a local path.
 pub fn render(input: &PromptInput) -> Result<Body> {
     check(input)?;
     let limit = input.host.row().body.limit(input.style);
-    let mut body = part::assemble(lines::parts(input), limit).ok_or_else(|| {
-        Error::new(ErrorCode::Internal, "prompt").message("the fixed parts exceed the budget")
-    })?;
+    let mut body = part::assemble(lines::parts(input), limit).ok_or_else(|| too_long(input))?;
     body.limit = limit;
     Ok(body)
+}
+
+/// Only the route can be too long for what must stay: everything else that goes into it has
+/// a limit of its own.
+fn too_long(input: &PromptInput) -> Error {
+    let route = input.route.length();
+    if route <= ROUTE_LIMIT {
+        return Error::new(ErrorCode::Internal, "prompt")
+            .message("the parts that must stay exceed the budget");
+    }
+    Error::new(ErrorCode::PromptInvalid, "registry")
+        .message(format!(
+            "the registry's path makes every command {route} characters longer, which does not fit"
+        ))
+        .next("run it from the project without --registry, or set LOOPX_REGISTRY for the agent")
 }
 
 fn check(input: &PromptInput) -> Result<()> {
@@ -111,6 +126,7 @@ fn check(input: &PromptInput) -> Result<()> {
             if text.chars().count() > most {
                 return invalid(field, format!("{field} is longer than {most} characters"));
             }
+            require_safe(field, text)?;
             if text.contains(['<', '>']) {
                 return invalid(field, format!("{field} has an angle bracket"));
             }
@@ -124,15 +140,6 @@ fn check(input: &PromptInput) -> Result<()> {
     }
     if !input.scopes.is_empty() && input.agent.is_none() {
         return invalid("agent_scope", "--agent-scope requires --agent-id".into());
-    }
-    let route = input.route.length();
-    if route > ROUTE_LIMIT {
-        return invalid(
-            "registry",
-            format!(
-                "the registry's path makes every command {route} characters longer; {ROUTE_LIMIT} fit: run it from the project, or set LOOPX_REGISTRY there"
-            ),
-        );
     }
     if input.turn.is_some() {
         if !matches!(input.host.row().body, BodyKind::AppHeartbeat | BodyKind::LoopPrompt) {

@@ -26,6 +26,7 @@ struct Tables {
     legacy: Option<LegacyWitness>,
     projections: BTreeSet<String>,
     last_projection: Option<String>,
+    last_drawn: Option<String>,
 }
 
 /// A goal's store in memory.
@@ -54,6 +55,7 @@ impl MemoryStore {
                 legacy: None,
                 projections: BTreeSet::new(),
                 last_projection: None,
+                last_drawn: None,
             },
         }
     }
@@ -122,6 +124,16 @@ impl GoalRecords {
             }
             Change::DropHostRow { kind, key } => {
                 self.host_rows.remove(&(kind.clone(), key.clone()));
+            }
+            Change::PutSchedule(state) => {
+                self.schedules.retain(|s| {
+                    (&s.agent, &s.surface, &s.state_key)
+                        != (&state.agent, &state.surface, &state.state_key)
+                });
+                self.schedules.push(state.clone());
+                self.schedules.sort_by(|a, b| {
+                    (&a.agent, &a.surface, &a.state_key).cmp(&(&b.agent, &b.surface, &b.state_key))
+                });
             }
             Change::AddSignal(signal) => {
                 self.signals.insert(signal.clone());
@@ -356,6 +368,10 @@ impl Read for Tables {
         Ok(self.legacy.clone())
     }
 
+    fn last_drawn(&self) -> Result<Option<String>> {
+        Ok(self.last_drawn.clone())
+    }
+
     fn last_projection(&self) -> Result<Option<String>> {
         Ok(self.last_projection.clone())
     }
@@ -382,6 +398,7 @@ impl Read for Tables {
         dump_rows(sink, "leases", r.leases.values())?;
         dump_rows(sink, "seen", r.seen.values())?;
         dump_rows(sink, "host_rows", r.host_rows.values())?;
+        dump_rows(sink, "schedules", r.schedules.iter())?;
         dump_rows(sink, "signals", r.signals.iter())?;
         dump_rows(sink, "findings", r.findings.iter())?;
         dump_rows(sink, "handoff", r.handoff.iter())?;
@@ -438,6 +455,7 @@ pub(super) fn change_of_row(table: &str, row: &Value) -> Result<Option<Change>> 
         "handoff" => Change::SetHandoff(from_value(table, row)?),
         "seen" => Change::PutSeen(from_value(table, row)?),
         "host_rows" => Change::PutHostRow(from_value(table, row)?),
+        "schedules" => Change::PutSchedule(from_value(table, row)?),
         "signals" => Change::AddSignal(from_value(table, row)?),
         "findings" => Change::PutFinding(from_value(table, row)?),
         "legacy" => Change::SetLegacy(from_value(table, row)?),
@@ -518,6 +536,7 @@ macro_rules! forward_reads {
             fn journal(&self) -> Result<Option<JournalRow>> { self.$($field)+.journal() }
             fn legacy(&self) -> Result<Option<LegacyWitness>> { self.$($field)+.legacy() }
             fn last_projection(&self) -> Result<Option<String>> { self.$($field)+.last_projection() }
+            fn last_drawn(&self) -> Result<Option<String>> { self.$($field)+.last_drawn() }
             fn was_projected(&self, digest: &str) -> Result<bool> { self.$($field)+.was_projected(digest) }
             fn records(&self) -> Result<GoalRecords> { self.$($field)+.records() }
             fn dump(&self, sink: &mut dyn FnMut(&str, Value) -> Result<()>) -> Result<()> {
@@ -547,6 +566,11 @@ impl Transaction for MemoryTransaction<'_> {
         self.work.projections.insert(digest.to_owned());
         self.work.last_projection = Some(digest.to_owned());
         Ok(())
+    }
+
+    fn note_drawn(&mut self, digest: Option<&str>) -> Result<()> {
+        self.work.last_drawn = digest.map(str::to_owned);
+        digest.map_or(Ok(()), |digest| self.note_projection(digest))
     }
 
     fn set_journal(&mut self, row: Option<&JournalRow>) -> Result<()> {

@@ -23,8 +23,8 @@ use crate::admission::view::{GoalRecords, View, ViewQuery};
 use crate::error::Result;
 use crate::model::{
     AgentId, AgentSeen, Attempt, CommitRecord, Counters, EffectId, Evidence, Feedback, Finding,
-    GoalUid, Grant, HandoffMode, HostRow, JournalRow, Lease, LegacyWitness, Outcome, Role, Signal,
-    Spend, Stall, Todo, TodoId, TodoStatus, Turn, TurnId, UsageTotal,
+    GoalUid, Grant, HandoffMode, HostRow, JournalRow, Lease, LegacyWitness, Outcome, Role,
+    SchedulerState, Signal, Spend, Stall, Todo, TodoId, TodoStatus, Turn, TurnId, UsageTotal,
 };
 
 pub use memory::MemoryStore;
@@ -32,7 +32,7 @@ pub use prune::{PruneLimits, Pruned, is_pruned};
 pub use sqlite::SqliteStore;
 
 /// Version of the stored form. A store with a higher one is refused by name.
-pub const SCHEMA_VERSION: u32 = 2;
+pub const SCHEMA_VERSION: u32 = 3;
 
 /// One change of a transaction.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -76,6 +76,8 @@ pub enum Change {
         /// Whose.
         key: String,
     },
+    /// Stores what an app host says about its schedule; one row per agent, surface and key.
+    PutSchedule(SchedulerState),
     /// Adds an outside fact.
     AddSignal(Signal),
     /// Stores a standing finding.
@@ -192,6 +194,9 @@ pub trait Read {
     fn legacy(&self) -> Result<Option<LegacyWitness>>;
     /// The digest of the last projection.
     fn last_projection(&self) -> Result<Option<String>>;
+    /// The digest of the last projection that was drawn. A state file that an import took
+    /// as it was counts as projected and was not drawn: not every line of it is ours.
+    fn last_drawn(&self) -> Result<Option<String>>;
     /// Whether a state file of that digest was ever projected.
     fn was_projected(&self, digest: &str) -> Result<bool>;
     /// All records.
@@ -206,6 +211,9 @@ pub trait Transaction: Read {
     fn apply(&mut self, changes: &[Change]) -> Result<()>;
     /// Notes the digest of a projected state file.
     fn note_projection(&mut self, digest: &str) -> Result<()>;
+    /// Notes the digest of a projection that is drawn; `None` when todos changed and no
+    /// projection shows it.
+    fn note_drawn(&mut self, digest: Option<&str>) -> Result<()>;
     /// Writes or clears the journal row.
     fn set_journal(&mut self, row: Option<&JournalRow>) -> Result<()>;
     /// Takes away history that no decision needs; see [`PruneLimits`].

@@ -320,8 +320,11 @@ fn a_dump_loads_into_an_equal_store(bench: &mut dyn Bench) {
     assert_eq!(store.host_row("loop", "a").unwrap(), None);
     assert_eq!(store.host_rows("other").unwrap(), []);
     let mut tx = store.begin("test").unwrap();
+    tx.note_drawn(Some("drawn")).unwrap();
     tx.note_projection("abc").unwrap();
     tx.commit().unwrap();
+    assert_eq!(store.last_projection().unwrap().as_deref(), Some("abc"));
+    assert_eq!(store.last_drawn().unwrap().as_deref(), Some("drawn"));
     let dump = |store: &dyn Read| {
         let mut rows = Vec::new();
         store

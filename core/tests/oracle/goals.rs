@@ -7,10 +7,11 @@ use std::fmt;
 use loopx_core::admission::{AdmissionRequest, GoalRecords};
 use loopx_core::model::{
     AgentId, AgentSeen, Attempt, AttemptState, Cadence, Continuation, Finding, GoalId, GoalPolicy,
-    GoalUid, Grant, GrantLife, Instant, Lease, QuotaPolicy, ResumeCondition, Role,
+    GoalUid, Grant, GrantLife, Instant, Lease, QuotaPolicy, ResumeCondition, Role, SchedulerState,
     ScopeRequirement, SelfRepair, Signal, Spend, Stall, TaskClass, Todo, TodoId, TodoStatus, Turn,
     TurnId, TurnState, WorkMode,
 };
+use loopx_core::schedule::ExecutionContext;
 use proptest::prelude::*;
 
 /// Bytes of one goal: its own, and 40 for each todo.
@@ -580,6 +581,24 @@ impl From<&Genes> for Case {
                 records.seen.insert(seen.agent.clone(), seen);
             }
         }
+        for n in 0..2_u8 {
+            let gene = g[53 - usize::from(n)];
+            if gene > 120 {
+                records.schedules.push(SchedulerState {
+                    agent: agent(n),
+                    surface: ["codex_app", "trae_app"][usize::from(gene) % 2].into(),
+                    state_key: "scheduler_hint.app_automation.stateful_backoff".into(),
+                    reset_token: "t".into(),
+                    identity_signature: "i".into(),
+                    progression_index: u32::from(gene % 4),
+                    progression_minutes: vec![3, 6, 10],
+                    last_applied_rrule: "FREQ=MINUTELY;INTERVAL=3".into(),
+                    updated_at: minutes(-i64::from(gene % 40)),
+                    source: "quota_scheduler_ack".into(),
+                    host_update_failures: Vec::new(),
+                });
+            }
+        }
         if g[48] > 128 {
             records.signals.insert(Signal { kind: "pr_merged".into(), reference: "a/b#1".into() });
         }
@@ -607,8 +626,12 @@ impl From<&Genes> for Case {
             agent: askers[0].clone(),
             capabilities: names(g[51], &CAPABILITIES).into_iter().collect::<BTreeSet<_>>(),
             independent_worktree: g[52] > 128,
-            execution_context: None,
+            execution_context: ExecutionContext::of_profile(
+                ["codex_app_heartbeat", "trae_app", "generic_cli", ""][usize::from(g[52]) % 4],
+            ),
+            observed_rrule: (g[52] % 8 == 1).then(|| "FREQ=MINUTELY;INTERVAL=30".into()),
             binding: false,
+            turn_id: None,
             details: BTreeSet::new(),
         };
         Self { records, policy, request, now: noon(), askers }

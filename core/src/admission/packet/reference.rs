@@ -5,8 +5,10 @@ use serde_json::{Value, json};
 
 use super::super::decision::Decision;
 use super::super::facts::GoalFacts;
-use super::{Size, primary_action};
+use super::super::rules::Verdict;
+use super::{Size, Texts, primary_action};
 use crate::schedule::SchedulerHint;
+use crate::schedule::facts::{recommended_mode, user_required};
 
 /// The rest of the reference's stable block: derived from the same verdict, so that no
 /// two fields can disagree.
@@ -27,6 +29,11 @@ pub struct ReferenceFields {
     source: &'static str,
     recommended_action: String,
     requires_user_action: bool,
+    /// A person is to act, and was told a short while ago.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pending_user_action: bool,
+    /// The agent is to work or a person to act.
+    action_required: bool,
     open_count: u64,
     heartbeat_recommendation: Value,
     execution_obligation: Value,
@@ -40,11 +47,28 @@ pub struct ReferenceFields {
     rollout_event: Option<()>,
 }
 
+const SPEND_POLICY: &str = "only validated, written back work spends";
+
+/// `fields` and, where there are any, more of them.
+fn with(mut fields: Value, more: Option<Value>) -> Value {
+    if let (Some(map), Some(Value::Object(more))) = (fields.as_object_mut(), more) {
+        map.extend(more);
+    }
+    fields
+}
+
+/// The one notify word of a packet: silent where the verdict is, and between the
+/// reminders of a gate that a host polls too often.
+pub(super) fn notify_word(verdict: &Verdict, hint: &SchedulerHint) -> &'static str {
+    if verdict.notify && !hint.silences_gate() { "NOTIFY" } else { "DONT_NOTIFY" }
+}
+
 pub(super) fn reference_fields(
     facts: &GoalFacts<'_>,
     decision: &Decision,
     hint: &SchedulerHint,
     size: Size,
+    texts: &Texts,
 ) -> ReferenceFields {
     let verdict = &decision.verdict;
     let action = verdict.effective_action;
@@ -55,6 +79,9 @@ pub(super) fn reference_fields(
     let gated = verdict.state == "operator_gate";
     let stop = hint.reset_policy.is_none();
     let terminal = decision.rule == "terminal";
+    let required = verdict.notify && !verdict.run && !verdict.user_items.is_empty();
+    let silent = hint.silences_gate();
+    let reason = texts.cut(&verdict.reason, size.short);
     ReferenceFields {
         normal_delivery_allowed: normal,
         recovery_delivery_allowed: false,
@@ -80,22 +107,30 @@ pub(super) fn reference_fields(
         lifecycle_phase: if verdict.pause_cause.is_some() { "paused" } else { "active" },
         lifecycle_flags: [],
         source: "quota.should-run",
-        recommended_action: primary_action(facts, verdict, size),
-        requires_user_action: verdict.notify && !verdict.run && !verdict.user_items.is_empty(),
+        recommended_action: primary_action(facts, verdict, size, texts),
+        requires_user_action: required && !silent,
+        pending_user_action: required && silent,
+        action_required: verdict.run || user_required(verdict),
         open_count: facts.view.counters.agent_open + facts.view.counters.user_open,
-        heartbeat_recommendation: json!({
-            "recommended_mode": verdict.pause_cause.map_or(verdict.mode, |cause| {
-                if cause == "goal_stopped" { "goal_stopped" } else { "quota_paused" }
+        heartbeat_recommendation: with(
+            json!({
+                "recommended_mode": recommended_mode(verdict),
+                "notify": notify_word(verdict, hint),
+                "agent_must_attempt": verdict.run,
             }),
-            "notify": if verdict.notify { "NOTIFY" } else { "DONT_NOTIFY" },
-            "agent_must_attempt": verdict.run,
-        }),
-        execution_obligation: json!({
-            "must_attempt_work": verdict.run,
-            "kind": action,
-            "delivery_allowed": verdict.run && verdict.delivery,
-            "notify_is_execution_gate": false,
-        }),
+            size.stable.then(|| {
+                json!({"source": "quota.should-run", "spend_policy": SPEND_POLICY, "reason": reason})
+            }),
+        ),
+        execution_obligation: with(
+            json!({
+                "must_attempt_work": verdict.run,
+                "kind": action,
+                "delivery_allowed": verdict.run && verdict.delivery,
+                "notify_is_execution_gate": false,
+            }),
+            size.stable.then(|| json!({"reason": reason})),
+        ),
         automation_liveness: json!({
             "keep_active": !stop,
             "pause_allowed": stop,

@@ -92,7 +92,8 @@ impl Kernel {
         asked: &AdmissionRequest,
         terms: &Terms,
     ) -> Result<(Effect, Value)> {
-        let asked = &AdmissionRequest { binding: true, ..asked.clone() };
+        let asked =
+            &AdmissionRequest { binding: true, turn_id: Some(turn_id.clone()), ..asked.clone() };
         let agent = asked.agent.as_ref();
         let scene = stage.scene()?;
         // A turn of the earlier tool may be bound already; it is decided anew here.
@@ -106,7 +107,6 @@ impl Kernel {
             .and_then(Value::as_u64)
             .and_then(|m| u32::try_from(m).ok())
             .unwrap_or(0);
-        let packet = say_bound(packet, stage.goal, turn_id, agent);
         let value = with_receipt(packet, turn_id, "committed");
         let terms = Terms { declared: asked.declared(), ..terms.clone() };
         let effect =
@@ -178,30 +178,6 @@ fn replayed(done: CommitRecord, turn: &TurnId, agent: Option<&AgentId>) -> Resul
             .next("use a new turn id"));
     }
     Ok(with_receipt(done.receipt, turn, "replayed"))
-}
-
-/// What is otherwise said to a door that comes without a turn: the admission has taken
-/// the claim, and one settlement ends the turn.
-fn say_bound(mut packet: Value, goal: &Goal, turn: &TurnId, agent: Option<&AgentId>) -> Value {
-    if packet.get("should_run") != Some(&Value::Bool(true)) {
-        return packet;
-    }
-    if let Some(claim) = packet.pointer_mut("/selected_todo/claim_required_before_work") {
-        *claim = Value::Bool(false);
-    }
-    // A plan or a replan has no todo that could be completed.
-    let outcome = match packet.get("selected_todo") {
-        None | Some(Value::Null) => "progress",
-        Some(_) => "completed",
-    };
-    if let Some(next) = packet.pointer_mut("/interaction_contract/cli_channel/next_cli_actions") {
-        let who = agent.map(|a| format!(" --agent-id {a}")).unwrap_or_default();
-        *next = json!([format!(
-            "loopx turn settle --goal-id {}{who} --turn-instance-id {turn} --outcome {outcome} --evidence TEXT",
-            goal.policy.goal_id
-        )]);
-    }
-    packet
 }
 
 fn with_receipt(mut packet: Value, turn: &TurnId, status: &str) -> Value {

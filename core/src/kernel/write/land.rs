@@ -230,8 +230,11 @@ impl Kernel {
         } else {
             None
         };
-        if let Some((bytes, _)) = &projection {
-            tx.note_projection(&sha256_hex(bytes))?;
+        match &projection {
+            Some((bytes, _)) => tx.note_drawn(Some(&sha256_hex(bytes)))?,
+            // The next projection shows it, also when the file comes back as it was.
+            None if touched && surface.problem.is_some() => tx.note_drawn(None)?,
+            None => {}
         }
         let turn = tx.commit()?;
         let mut displaced = None;
@@ -337,9 +340,11 @@ impl Kernel {
         // Only what this transaction changed is drawn anew, if the file shows everything
         // that was stored before it; a writer that was killed may have left it behind.
         let shows_all = |base: &[u8]| -> Result<bool> {
-            Ok(surface.clean
-                && !surface.adopted
-                && Some(sha256_hex(base)) == read.last_projection()?)
+            if !surface.clean || surface.adopted {
+                return Ok(false);
+            }
+            let digest = Some(sha256_hex(base));
+            Ok(digest == read.last_projection()? && digest == read.last_drawn()?)
         };
         let drawn = match &base {
             Some(base) if shows_all(base)? => {

@@ -5,6 +5,7 @@ mod both;
 mod land;
 mod loops;
 mod offers;
+mod schedule;
 mod settle;
 mod unnamed;
 

@@ -81,9 +81,11 @@ CREATE TABLE projections(digest TEXT PRIMARY KEY) WITHOUT ROWID;
 ";
 
 /// Migrations: entry `i` takes a store of schema `i + 1` to `i + 2`. A new store is made
-/// by all of them.
+/// by all of them. Reads migrate nothing and know how to do without what they add.
 const MIGRATIONS: &[&str] = &[
     "CREATE TABLE host_rows(kind TEXT NOT NULL, key TEXT NOT NULL, doc TEXT NOT NULL, PRIMARY KEY(kind, key)) WITHOUT ROWID;",
+    // What app hosts said about their schedules.
+    "CREATE TABLE schedules(agent TEXT NOT NULL, surface TEXT NOT NULL, key TEXT NOT NULL, doc TEXT NOT NULL, PRIMARY KEY(agent, surface, key)) WITHOUT ROWID;",
 ];
 
 /// How a store is opened.
@@ -457,16 +459,34 @@ mod tests {
         let (path, uid) = fresh(folder.path());
         Connection::open(&path)
             .unwrap()
-            .execute_batch("DROP TABLE host_rows; PRAGMA user_version=1")
+            .execute_batch("DROP TABLE host_rows; DROP TABLE schedules; PRAGMA user_version=1")
             .unwrap();
         let old = SqliteStore::open_read_only(&path, &uid, options()).unwrap();
         assert_eq!(old.host_row("loop", "k").unwrap(), None);
         assert_eq!(old.host_rows("loop").unwrap(), Vec::new());
         assert!(old.records().unwrap().host_rows.is_empty());
+        assert!(old.records().unwrap().schedules.is_empty());
         old.dump(&mut |_, _| Ok(())).unwrap();
-        let store = SqliteStore::open(&path, &uid, options()).unwrap();
+        let mut store = SqliteStore::open(&path, &uid, options()).unwrap();
         assert_eq!(store.version().unwrap(), SCHEMA_VERSION);
         assert_eq!(store.host_rows("loop").unwrap(), Vec::new());
+        let state = crate::model::SchedulerState {
+            agent: AgentId::trusted("agent-a"),
+            surface: "codex_app".into(),
+            state_key: "k".into(),
+            reset_token: "t".into(),
+            identity_signature: "i".into(),
+            progression_index: 1,
+            progression_minutes: vec![3, 6],
+            last_applied_rrule: String::new(),
+            updated_at: crate::model::Instant::default(),
+            source: "test".into(),
+            host_update_failures: Vec::new(),
+        };
+        let mut tx = store.begin("test").unwrap();
+        tx.apply(&[super::super::Change::PutSchedule(state.clone())]).unwrap();
+        tx.commit().unwrap();
+        assert_eq!(store.records().unwrap().schedules, [state]);
     }
 
     #[test]

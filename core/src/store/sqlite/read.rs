@@ -17,8 +17,8 @@ use crate::admission::view::{
 use crate::error::{Error, ErrorCode, Result};
 use crate::model::{
     AgentId, AgentSeen, CommitRecord, Counters, EffectId, Evidence, GoalUid, HandoffMode, HostRow,
-    Instant, JournalRow, Lease, LegacyWitness, Outcome, ResumeCondition, Role, Signal, Spend, Todo,
-    TodoId, Turn, TurnId, UsageTotal,
+    Instant, JournalRow, Lease, LegacyWitness, Outcome, ResumeCondition, Role, SchedulerState,
+    Signal, Spend, Todo, TodoId, Turn, TurnId, UsageTotal,
 };
 use crate::quota::window::leaves_at;
 use crate::quota::{WindowUse, window_start};
@@ -287,6 +287,7 @@ impl Db<'_> {
             grants,
             feedback: self.open_feedback()?,
             seen: self.docs("SELECT doc FROM seen ORDER BY agent", [])?,
+            schedules: self.schedules()?,
             dangling,
             findings: self.docs("SELECT doc FROM findings ORDER BY code, about", [])?,
             health: Vec::new(),
@@ -543,6 +544,10 @@ impl Read for Db<'_> {
         self.doc("SELECT value FROM meta WHERE key = 'legacy'", [])
     }
 
+    fn last_drawn(&self) -> Result<Option<String>> {
+        self.one("SELECT value FROM meta WHERE key = 'drawn' AND value <> ''", [], |r| r.get(0))
+    }
+
     fn last_projection(&self) -> Result<Option<String>> {
         self.one("SELECT value FROM meta WHERE key = 'projected'", [], |r| r.get(0))
     }
@@ -585,6 +590,7 @@ impl Read for Db<'_> {
                     .map(|s| (s.agent.clone(), s))
                     .collect(),
                 host_rows: self.all_host_rows()?,
+                schedules: self.schedules()?,
                 findings: self.docs("SELECT doc FROM findings ORDER BY code, about", [])?,
                 health: Vec::new(),
             })
@@ -611,6 +617,9 @@ impl Read for Db<'_> {
                     continue;
                 }
                 self.dump_docs(sink, table, sql)?;
+            }
+            for schedule in self.schedules()? {
+                sink("schedules", to_value(&schedule)?)?;
             }
             for signal in self.signals()? {
                 sink("signals", to_value(&signal)?)?;
@@ -646,6 +655,20 @@ impl Db<'_> {
         }
         let rows: Vec<HostRow> = self.docs("SELECT doc FROM host_rows", [])?;
         Ok(rows.into_iter().map(|r| ((r.kind.clone(), r.key.clone()), r)).collect())
+    }
+
+    /// Whether the store has the table of schedules: one that was only read since it was
+    /// made by an earlier release has not.
+    pub(super) fn has_schedules(&self) -> Result<bool> {
+        let sql = "SELECT 1 FROM sqlite_schema WHERE name = 'schedules'";
+        Ok(self.one(sql, [], |r| r.get::<_, i64>(0))?.is_some())
+    }
+
+    fn schedules(&self) -> Result<Vec<SchedulerState>> {
+        match self.docs("SELECT doc FROM schedules ORDER BY agent, surface, key", []) {
+            Err(_) if !self.has_schedules()? => Ok(Vec::new()),
+            other => other,
+        }
     }
 
     fn dump_docs(

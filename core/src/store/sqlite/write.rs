@@ -298,6 +298,13 @@ impl<'a> SqliteTransaction<'a> {
             Change::DropHostRow { kind, key } => {
                 self.run("DELETE FROM host_rows WHERE kind = ?1 AND key = ?2", params![kind, key]).map(drop)
             }
+            Change::PutSchedule(s) => self
+                .run(
+                    "INSERT INTO schedules(agent, surface, key, doc) VALUES (?1, ?2, ?3, ?4)
+                     ON CONFLICT(agent, surface, key) DO UPDATE SET doc = ?4",
+                    params![s.agent.as_str(), s.surface, s.state_key, text(s)?],
+                )
+                .map(drop),
             Change::AddSignal(s) => self
                 .run("INSERT OR IGNORE INTO signals(kind, reference) VALUES (?1, ?2)", params![s.kind, s.reference])
                 .map(drop),
@@ -343,6 +350,11 @@ impl Transaction for SqliteTransaction<'_> {
     fn note_projection(&mut self, digest: &str) -> Result<()> {
         self.run("INSERT OR IGNORE INTO projections(digest) VALUES (?1)", [digest])?;
         self.set_meta("projected", digest)
+    }
+
+    fn note_drawn(&mut self, digest: Option<&str>) -> Result<()> {
+        digest.map_or(Ok(()), |digest| self.note_projection(digest))?;
+        self.set_meta("drawn", digest.unwrap_or_default())
     }
 
     fn set_journal(&mut self, row: Option<&JournalRow>) -> Result<()> {

@@ -11,8 +11,8 @@ use crate::admission::view::{ViewQuery, count};
 use crate::error::Result;
 use crate::model::{
     AgentSeen, Attempt, AttemptState, CommitRecord, Counters, Evidence, Feedback, Finding, Grant,
-    Instant, JournalRow, Lane, Lease, Outcome, QuotaPolicy, Spend, Stall, Todo, TodoId, Turn,
-    TurnState, UsageTotal,
+    Instant, JournalRow, Lane, Lease, Outcome, QuotaPolicy, SchedulerState, Spend, Stall, Todo,
+    TodoId, Turn, TurnState, UsageTotal,
 };
 use crate::store::Read;
 
@@ -344,6 +344,21 @@ fn tables(db: &Db<'_>, checked: &mut Checked, problems: &mut Problems) -> Result
     readable &= each::<AgentSeen>(db, "seen", "agent", checked, problems, |r, s| {
         Ok((!is(r, 0, s.agent.as_str().to_owned())?).then(|| s.agent.to_string()))
     })?;
+    if db.has_schedules()? {
+        readable &= each::<SchedulerState>(
+            db,
+            "schedules",
+            "agent, surface, key",
+            checked,
+            problems,
+            |r, s| {
+                let same = is(r, 0, s.agent.as_str().to_owned())?
+                    && is(r, 1, s.surface.clone())?
+                    && is(r, 2, s.state_key.clone())?;
+                Ok((!same).then(|| s.agent.to_string()))
+            },
+        )?;
+    }
     readable &= each::<Finding>(db, "findings", "code, about", checked, problems, |r, f| {
         let same = is(r, 0, f.code.clone())? && is(r, 1, f.about.clone())?;
         Ok((!same).then_some(f.code))
