@@ -470,16 +470,27 @@ impl World {
         }
         let live = self.store.open_turns().unwrap();
         let agent = &self.hosts[n].agent;
-        let next = self
-            .store
-            .records()
-            .unwrap()
+        let records = self.store.records().unwrap();
+        let next = records
             .todos
             .values()
             .filter(|t| t.is_open() && t.task_class == TaskClass::Monitor)
             .filter(|t| t.claimed_by.as_ref().is_none_or(|c| c == agent))
             .filter(|t| live.iter().all(|turn| turn.todo_id.as_ref() != Some(&t.todo_id)))
-            .filter_map(due)
+            .filter_map(|t| {
+                // Whose lease another agent holds is looked at by that agent, or when it ends.
+                let lease = self.store.lease(&t.todo_id).unwrap();
+                let held = lease.filter(|l| l.is_live(self.wall()) && l.owner != *agent);
+                let due = due(t)?.max(held.map_or(noon(), |l| l.expires_at));
+                // Three turns that broke in a row hold it back for a while.
+                let mut stalls = records.stalls.iter();
+                let stall =
+                    stalls.find(|s| s.todo_id == t.todo_id && s.agent.as_ref() == Some(agent));
+                match stall.filter(|s| s.holds(self.wall())) {
+                    None => Some(due),
+                    Some(stall) => Some(due.max(stall.reoffer_at()?)),
+                }
+            })
             .min();
         let Some(due) = next else { return };
         match action {
