@@ -145,7 +145,9 @@ impl HintInput<'_> {
         let bounded = class.limit.is_some();
         let until = self.deadlines.iter().map(|d| d.at).filter(|at| *at > self.now).min();
         let until = until.filter(|_| bounded).map(|at| minutes_until(at, self.now));
-        let ladder = measured.unwrap_or_else(|| bounded_ladder(&class, until));
+        let measured_initial = measured.as_ref().and_then(|m| m.first().copied());
+        let steps = measured.unwrap_or_else(|| class.ladder.to_vec());
+        let ladder = bounded_ladder(&steps, until);
         let reset = monitor.as_ref().and_then(|m| m.reset_profile.as_ref());
         let keyed = json!([
             self.goal_identity,
@@ -157,7 +159,7 @@ impl HintInput<'_> {
             self.context.is_some_and(ExecutionContext::is_goal_runtime).then_some(self.selected),
         ]);
         let profile = json!([class.class, ladder, class.limit]);
-        let initial = ladder.first().copied();
+        let initial = measured_initial.or(ladder.first().copied());
         let reset_profile = match reset {
             Some(reset) => json!([class.class, initial, class.limit, reset]),
             // The bound moves with the clock; what is waited for does not.

@@ -7,10 +7,10 @@ use super::arbitration::Arbitration;
 use super::build::HintInput;
 use super::wait::{Deadline, Watched};
 use crate::admission::facts::GoalFacts;
-use crate::admission::holds::{BASIC_CAPABILITIES, Due, due_at};
+use crate::admission::holds::{BASIC_CAPABILITIES, Due, Hold, due_at};
 use crate::admission::offer::goal_identity;
 use crate::admission::rules::Verdict;
-use crate::model::{AgentId, TaskClass};
+use crate::model::{AgentId, TaskClass, TodoId};
 
 /// `heartbeat_recommendation.recommended_mode` of a verdict.
 pub fn recommended_mode(verdict: &Verdict) -> &'static str {
@@ -25,6 +25,30 @@ pub fn recommended_mode(verdict: &Verdict) -> &'static str {
 pub fn user_required(verdict: &Verdict) -> bool {
     let asked = matches!(verdict.mode, "user_gate" | "user_action_required");
     verdict.notify && !verdict.run && (asked || !verdict.user_items.is_empty())
+}
+
+/// Todos that time alone gives back to the agent: a stalled one is offered again, a lease
+/// that nobody renews ends.
+fn released<'f>(facts: &'f GoalFacts<'_>) -> impl Iterator<Item = Deadline> + 'f {
+    let lease_end = |id: &TodoId| {
+        let leases = facts.view.leases.iter().filter(|l| l.todo_id == *id);
+        let turns = facts.view.turns.iter().filter(|t| t.todo_id.as_ref() == Some(id));
+        leases.map(|l| l.expires_at).chain(turns.filter_map(|t| t.expires_at)).max()
+    };
+    facts.of_agent().flat_map(move |c| {
+        let id = &c.todo.todo_id;
+        c.holds.iter().filter_map(move |hold| match hold {
+            Hold::Stalled { until } => {
+                let at = (*until)?;
+                Some(Deadline { at, source: "todo_reoffer", identity: id.to_string() })
+            }
+            Hold::LeasedByOther { .. } => {
+                let at = lease_end(id)?;
+                Some(Deadline { at, source: "lease_end", identity: id.to_string() })
+            }
+            _ => None,
+        })
+    })
 }
 
 /// What the hint of a verdict is made from.
@@ -61,6 +85,7 @@ pub fn input_for<'a>(facts: &'a GoalFacts<'_>, verdict: &'a Verdict) -> HintInpu
             w.next_due_at.map(|at| Deadline { at, source: "continuous_monitor", identity })
         })
         .chain(slot.map(|at| Deadline { at, source: "quota_window", identity: "slot".into() }))
+        .chain(released(facts))
         .collect();
     let surface = request.execution_context.as_ref().map(|c| c.host_surface.as_str());
     HintInput {

@@ -3,7 +3,7 @@
 
 use serde::Serialize;
 
-use super::class::{CadenceClass, MONITOR};
+use super::class::MONITOR;
 use crate::model::time::MICROS_PER_MINUTE;
 use crate::model::{Cadence, Instant};
 
@@ -235,10 +235,10 @@ pub fn monitor_wait(monitors: &[Watched], now: Instant) -> Option<MonitorWait> {
     })
 }
 
-/// The ladder of a class, no step past `deadline`, without repeats of a step.
-pub fn bounded_ladder(class: &CadenceClass, deadline: Option<u32>) -> Vec<u32> {
+/// A ladder without a step past `deadline` and without repeats of a step.
+pub fn bounded_ladder(steps: &[u32], deadline: Option<u32>) -> Vec<u32> {
     let mut ladder: Vec<u32> =
-        class.ladder.iter().map(|step| deadline.map_or(*step, |d| d.min(*step))).collect();
+        steps.iter().map(|step| deadline.map_or(*step, |d| d.min(*step))).collect();
     ladder.dedup();
     ladder
 }

@@ -20,6 +20,8 @@ pub struct Host {
     pub work: Option<Work>,
     /// True minute at which a crashed host is back.
     pub down_until: Option<i64>,
+    /// Its last look found a gate, a full window or a stalled todo.
+    pub held: bool,
     /// It sees commits of others at once.
     pub watches: bool,
 }
@@ -30,6 +32,15 @@ impl Host {
         let agent = AgentId::trusted(format!("agent-{n}"));
         let key = SessionKey::of(surface.name, "session").unwrap();
         let binding = Binding::new(key, surface.name, Some(agent.clone()), now);
-        Self { agent, surface, binding, timer: None, work: None, down_until: None, watches: n != 2 }
+        Self {
+            agent,
+            surface,
+            binding,
+            timer: None,
+            work: None,
+            down_until: None,
+            held: false,
+            watches: n != 2,
+        }
     }
 }

@@ -11,8 +11,8 @@ use loopx_core::host_loop::{
     Action, LoopEvent, LoopState, Pending, Reading, Reason, Step, conclude, step,
 };
 use loopx_core::model::{
-    Cadence, CommitRecord, EffectId, GoalId, GoalPolicy, GoalUid, Instant, Role, TaskClass, Todo,
-    TodoId, TodoStatus, TurnId,
+    Cadence, CommitRecord, EffectId, GoalId, GoalPolicy, GoalUid, Instant, Role, Stall, TaskClass,
+    Todo, TodoId, TodoStatus, TurnId,
 };
 use loopx_core::store::{Change, MemoryStore, Read, Store};
 use loopx_core::turn::lapse::lapse;
@@ -62,6 +62,7 @@ pub struct World {
     ahead: i64,
     draw: Draw,
     made: u64,
+    monitors: Vec<TodoId>,
     /// Open gates and the agent that each blocks.
     gates: Vec<(TodoId, Option<usize>)>,
     /// Wall minutes of spends, for a window of our own.
@@ -91,6 +92,7 @@ impl World {
             ahead: 0,
             draw: Draw::new(goal + 1_000),
             made: 0,
+            monitors: Vec::new(),
             gates: Vec::new(),
             spends: Vec::new(),
             disturbed: 0,
@@ -238,6 +240,9 @@ impl World {
         };
         let order = i64::try_from(self.made).unwrap();
         let text = format!("[P{}] work {order}", self.draw.below(4));
+        if cadence_minutes.is_some() {
+            self.monitors.push(id.clone());
+        }
         let mut todo = Todo::new(id, Role::Agent, class, order, text);
         todo.created_at = Some(self.wall());
         todo.cadence = cadence_minutes.map(|m| Cadence::parse(&format!("{m}m")).unwrap());
@@ -409,16 +414,20 @@ impl World {
             _ => {}
         }
         let (binding, action) = conclude(&binding, &reading, pending, now);
+        let stalled = view.stalls.iter().any(|s| s.agent.as_ref() == Some(&agent));
+        let held =
+            stalled || matches!(decision.verdict.state, "throttled" | "paused" | "operator_gate");
+        let was_held = std::mem::replace(&mut self.hosts[n].held, held);
         if run {
             assert!(matches!(action, Action::Prompt { .. }), "{packet}");
-            self.may_run(n, decision.verdict.selected.as_ref(), &packet);
+            self.may_run(n, decision.verdict.selected.as_ref(), was_held || held, &packet);
             self.write(|scene| {
                 turn::admit(scene, &turn, Some(&agent), &decision, json!({}), 3, &Terms::default())
             })
             .unwrap();
             self.figures.turns += 1;
         } else {
-            self.may_wait(n, &action, &packet);
+            self.may_wait(n, &action, &view.stalls, &packet);
         }
         if let Action::Stop { reason, .. } = &action {
             assert_eq!(*reason, Reason::Terminal);
@@ -428,7 +437,7 @@ impl World {
     }
 
     /// What must hold for a run, from the script alone.
-    fn may_run(&mut self, n: usize, todo: Option<&TodoId>, packet: &Value) {
+    fn may_run(&mut self, n: usize, todo: Option<&TodoId>, held: bool, packet: &Value) {
         assert!(!self.policy.activation_stopped, "a stopped goal starts nothing: {packet}");
         for (gate, blocks) in &self.gates {
             assert!(blocks.is_some_and(|b| b != n), "{gate} blocks agent {n}: {packet}");
@@ -452,7 +461,7 @@ impl World {
         let record = self.store.todo(todo).unwrap().unwrap();
         if record.task_class == TaskClass::Monitor {
             self.figures.monitor_looks += 1;
-            if let Some(due) = due(&record) {
+            if let Some(due) = due(&record).filter(|_| !held) {
                 let due = (due.micros() - noon().micros()) / 60_000_000 - self.ahead;
                 let late = self.minute - due.max(self.disturbed);
                 self.figures.latest_monitor = self.figures.latest_monitor.max(late);
@@ -461,7 +470,7 @@ impl World {
     }
 
     /// A loop that may look at monitors never sleeps past one.
-    fn may_wait(&self, n: usize, action: &Action, packet: &Value) {
+    fn may_wait(&self, n: usize, action: &Action, stalls: &[Stall], packet: &Value) {
         let held = self.policy.activation_stopped
             || self.gates.iter().any(|(_, blocks)| blocks.is_none_or(|b| b == n))
             || packet["state"] == "throttled";
@@ -471,15 +480,26 @@ impl World {
         let live = self.store.open_turns().unwrap();
         let agent = &self.hosts[n].agent;
         let next = self
-            .store
-            .records()
-            .unwrap()
-            .todos
-            .values()
-            .filter(|t| t.is_open() && t.task_class == TaskClass::Monitor)
+            .monitors
+            .iter()
+            .filter_map(|id| self.store.todo(id).unwrap())
+            .filter(Todo::is_open)
             .filter(|t| t.claimed_by.as_ref().is_none_or(|c| c == agent))
             .filter(|t| live.iter().all(|turn| turn.todo_id.as_ref() != Some(&t.todo_id)))
-            .filter_map(due)
+            .filter_map(|t| {
+                // Whose lease another agent holds is looked at by that agent, or when it ends.
+                let lease = self.store.lease(&t.todo_id).unwrap();
+                let held = lease.filter(|l| l.is_live(self.wall()) && l.owner != *agent);
+                let due = due(&t)?.max(held.map_or(noon(), |l| l.expires_at));
+                // Three turns that broke in a row hold it back for a while.
+                let stall = stalls
+                    .iter()
+                    .find(|s| s.todo_id == t.todo_id && s.agent.as_ref() == Some(agent));
+                match stall.filter(|s| s.holds(self.wall())) {
+                    None => Some(due),
+                    Some(stall) => Some(due.max(stall.reoffer_at()?)),
+                }
+            })
             .min();
         let Some(due) = next else { return };
         match action {
