@@ -7,7 +7,7 @@ use loopx_core::command::turn::ShouldRunRequest;
 use loopx_core::host_loop::{Action, Binding, Reading, Reason, SessionKey, conclude};
 use loopx_core::model::Instant;
 use loopx_core::model::time::MICROS_PER_MINUTE;
-use loopx_core::schedule::hint::UNCHANGED_LIMIT;
+use loopx_core::schedule::UNCHANGED_LIMIT;
 use loopx_core::{Error, ErrorCode, Result};
 use serde_json::Value;
 
