@@ -192,6 +192,11 @@ errors! {
     HostModeInvalid, "invalid_workflow_intent_or_capability", Usage, 1, Never, "an intent, a capability or a host of the plan is not known", "loopx host-mode-plan --help";
     PromptInvalid, "prompt_invalid", Usage, 1, Never, "what the prompt was asked with does not fit together", "loopx heartbeat-prompt --help";
     PromptVocabulary, "prompt_vocabulary", Usage, 1, Never, "a text given for the prompt has a word that this kind of body may not have", "say it in other words";
+    ActivationConflict, "activation_conflict", Refused, 1, AfterChange, "the agent's loop is switched on elsewhere", "loopx heartbeat-prompt --host <host> --goal-id <goal> --agent-id <agent> --thin --deactivate";
+    ActivationMissing, "activation_missing", Refused, 1, AfterChange, "no host-loop activation is on file for the agent on that host", "loopx heartbeat-prompt --host <host> --goal-id <goal> --agent-id <agent> --thin --activate";
+    ThreadBindingConflict, "thread_binding_conflict", Refused, 1, AfterChange, "the host's thread is bound to another agent", "loopx resolve-agent-thread --goal-id <goal> --host <host>";
+    InstallIncomplete, "install_incomplete", Refused, 1, AfterChange, "a file that is not LoopX's stands where one of its files would go", "move the named file away, then call again";
+    NotInstallable, "host_not_installable", Refused, 1, Never, "`loopx install` has no files for the host", "loopx connectors show <host>";
     Internal, "internal", Internal, 1, Later, "a defect of LoopX", "report it with the command and the version";
 }
 
