@@ -9,6 +9,7 @@ use crate::commands::feedback::Feedback;
 use crate::commands::gate::Gate;
 use crate::commands::goal::{Goal, GoalLifecycle};
 use crate::commands::host::{Connectors, HeartbeatPrompt, HostModePlan, ValueConnectors};
+use crate::commands::install::{Doctor, Install, SlashCommands};
 use crate::commands::lease::{Handoff, TaskLease};
 use crate::commands::loops::Loop;
 use crate::commands::manual::{Completions, Errors, Man, Schema};
@@ -16,6 +17,10 @@ use crate::commands::monitor::Monitor;
 use crate::commands::quota::Quota;
 use crate::commands::refresh::RefreshState;
 use crate::commands::report::{Diagnose, EvidenceLog, Explain, History, Status};
+use crate::commands::start::{
+    AgentOnboard, BindThread, CodexCliMessage, CommandPack, Init, ResolveThread, StartGoal,
+    UnbindThread,
+};
 use crate::commands::store::{Migrate, Store};
 use crate::commands::todo::Todo;
 use crate::commands::transfer::{Export, Import};
@@ -73,6 +78,11 @@ pub enum FormatArg {
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    /// Connect this project: make its goal, or find it
+    Init(Init),
+    /// Start a goal on a host: agent, todos, activation and prompt (a preview
+    /// without --execute)
+    StartGoal(Box<StartGoal>),
     /// Work with todos
     #[command(subcommand, after_help = "Example:\n  loopx todo list --goal-id demo")]
     Todo(Box<Todo>),
@@ -147,6 +157,24 @@ pub enum Command {
     Connectors(Connectors),
     /// List what brings something in from outside
     ValueConnectors(ValueConnectors),
+    /// Put the files of hosts in place, or take them away
+    Install(Install),
+    /// List the commands that installed files bring to hosts, or install them
+    SlashCommands(SlashCommands),
+    /// Say what is wrong with installation, routes, goals and hosts
+    Doctor(Doctor),
+    /// Say how an agent comes to loop on a host
+    AgentOnboard(AgentOnboard),
+    /// List the commands that set a host up
+    BootstrapCommandPack(CommandPack),
+    /// Say what is pasted into Codex CLI first
+    CodexCliBootstrapMessage(CodexCliMessage),
+    /// Bind a host's thread to an agent (a preview without --execute)
+    BindAgentThread(BindThread),
+    /// Take a thread's binding away (a preview without --execute)
+    UnbindAgentThread(UnbindThread),
+    /// Say which agent a host's thread stands for
+    ResolveAgentThread(ResolveThread),
     /// Register agents (form of the earlier tool; a preview without --execute)
     #[command(
         after_help = "Example:\n  loopx register-agent --goal-id demo --agent-id agent-c --execute"
@@ -177,6 +205,8 @@ impl Command {
             | Self::Man(_)
             | Self::Worker(Worker::Install(_)) => true,
             Self::HeartbeatPrompt(prompt) => prompt.body_only,
+            Self::BootstrapCommandPack(args) => args.pack.message_only,
+            Self::CodexCliBootstrapMessage(args) => args.pack.message_only,
             _ => false,
         }
     }

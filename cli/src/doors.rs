@@ -5,6 +5,8 @@ use std::env;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use loopx_core::host::Place;
+use loopx_core::host::install::Places;
 use loopx_core::kernel::{Clock, Kernel, KernelOptions};
 use loopx_core::model::Instant;
 use loopx_core::registry::RouteInput;
@@ -88,6 +90,36 @@ pub fn absolute(path: &Path) -> Result<PathBuf> {
 /// The turn that whoever woke this agent has admitted and handed on.
 pub fn turn() -> Option<String> {
     text("LOOPX_TURN")
+}
+
+/// The thread that a host names in its own variable.
+pub fn thread(variable: &str) -> Option<String> {
+    text(variable)
+}
+
+/// The folders of the search path.
+pub fn search_path() -> Option<Vec<PathBuf>> {
+    env::var_os("PATH").map(|path| env::split_paths(&path).collect())
+}
+
+/// Where hosts keep their files: a folder that a host's own variable names, else its usual
+/// one below the home folder.
+pub fn places(project: Option<&Path>) -> Places {
+    let home = path("HOME");
+    let of = |place, variable: Option<&str>, usual: &str| {
+        if let Some((name, folder)) = variable.and_then(|name| Some((name, path(name)?))) {
+            return Some((place, folder, format!("${name}")));
+        }
+        home.as_ref().map(|home| (place, home.join(usual), format!("~/{usual}")))
+    };
+    let homes = [
+        of(Place::CodexHome, Some("CODEX_HOME"), ".codex"),
+        of(Place::ClaudeHome, Some("CLAUDE_CONFIG_DIR"), ".claude"),
+        of(Place::GeminiHome, None, ".gemini"),
+        of(Place::CursorHome, None, ".cursor"),
+    ];
+    let cwd = env::current_dir().unwrap_or_default();
+    Places { project: project.map(|p| cwd.join(p)), homes: homes.into_iter().flatten().collect() }
 }
 
 /// The clock that relative times count from: the one that the kernel is given.

@@ -8,6 +8,7 @@ mod commands;
 mod doors;
 mod output;
 mod progress;
+mod surroundings;
 mod text;
 mod worktree;
 

@@ -195,6 +195,11 @@ errors! {
     WorkerLocked, "worker_locked", Busy, 3, Later, "another worker has this route", "look at the named process; one worker is enough";
     WorkerStateUnreadable, "worker_state_unreadable", State, 3, AfterChange, "the worker's state file cannot be read", "name another with --state-file, and keep this one";
     WorkerStateForeign, "worker_state_foreign", State, 3, AfterChange, "the worker's state file belongs to another route", "name another with --state-file, and keep this one";
+    ActivationConflict, "activation_conflict", Refused, 1, AfterChange, "the agent's loop is switched on elsewhere", "loopx heartbeat-prompt --host <host> --goal-id <goal> --agent-id <agent> --thin --deactivate";
+    ActivationMissing, "activation_missing", Refused, 1, AfterChange, "no host-loop activation is on file for the agent on that host", "loopx heartbeat-prompt --host <host> --goal-id <goal> --agent-id <agent> --thin --activate";
+    ThreadBindingConflict, "thread_binding_conflict", Refused, 1, AfterChange, "the host's thread is bound to another agent", "loopx resolve-agent-thread --goal-id <goal> --host <host>";
+    InstallIncomplete, "install_incomplete", Refused, 1, AfterChange, "a file that is not LoopX's stands where one of its files would go", "move the named file away, then call again";
+    NotInstallable, "host_not_installable", Refused, 1, Never, "`loopx install` has no files for the host", "loopx connectors show <host>";
     Internal, "internal", Internal, 1, Later, "a defect of LoopX", "report it with the command and the version";
 }
 

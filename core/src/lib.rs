@@ -24,6 +24,7 @@ pub mod registry;
 pub mod schedule;
 #[cfg(feature = "schema")]
 pub mod schema;
+pub mod start;
 pub mod state_file;
 pub mod store;
 pub mod turn;

@@ -104,6 +104,19 @@ operations! {
     ValueConnectorRun "value_connector.run" Write "Runs a value connector; none runs in this version.";
     HostModePlan "host_mode_plan" Read "Says which way of running a host fits what is wanted, and what is missing.";
     HeartbeatPrompt "heartbeat_prompt" Read "Says what a host's agent is told at each wake.";
+    Doctor "doctor" Read "Says what is wrong with the installation, the routes, the goals and the hosts, and how to mend it.";
+    SlashCommands "slash_commands" Read "Lists the commands that installed files bring to hosts.";
+    Install "install" Write "Puts the files of hosts in place, or takes them away.";
+    Init "init" Write "Connects a project: makes its goal, or finds it; overwrites nothing.";
+    StartGoalPlan "start_goal.plan" Read "Says what a start would do, step by step.";
+    StartGoal "start_goal" Write "Starts a goal: goal, agent, todos, activation and prompt; a repeat comes to the same end.";
+    AgentOnboard "agent_onboard" Read "Says how an agent comes to loop on a host.";
+    CommandPack "bootstrap_command_pack" Read "Lists the commands that set a host up.";
+    CodexCliMessage "codex_cli_bootstrap_message" Read "Says what is pasted into Codex CLI first.";
+    HostLoopActivate "host_loop.activate" Write "Records that an agent's loop is switched on or off on a host; says what it is told and when it begins.";
+    ThreadBind "thread.bind" Write "Binds a host's thread to an agent.";
+    ThreadUnbind "thread.unbind" Write "Takes the binding of a host's thread away.";
+    ThreadResolve "thread.resolve" Read "Says which agent a host's thread stands for.";
 }
 
 impl Operation {

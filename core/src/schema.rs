@@ -23,15 +23,18 @@ use crate::command::todo_complete::TodoCompleteRequest;
 use crate::command::turn::{ShouldRunRequest, TurnRequest};
 use crate::command::void::VoidSlotRequest;
 use crate::host::catalog::{ConnectorShowRequest, ValueConnectorRunRequest};
+use crate::host::install::InstallRequest;
 use crate::host::mode_plan::HostModePlanRequest;
 use crate::kernel::{
-    AcceptAddRequest, AcceptMeetRequest, AgentListRequest, AgentRegisterRequest,
+    AcceptAddRequest, AcceptMeetRequest, AgentListRequest, AgentRegisterRequest, DoctorRequest,
     EvidenceLogRequest, ExplainRequest, ExportRequest, GoalCreateRequest, GoalStopRequest,
-    HistoryRequest, ImportRequest, MigrateRequest, StoreBackupRequest, StoreCheckRequest,
-    StorePruneRequest, StoreRestoreRequest,
+    HistoryRequest, HostLoopActivateRequest, ImportRequest, MigrateRequest, StoreBackupRequest,
+    StoreCheckRequest, StorePruneRequest, StoreRestoreRequest, ThreadRequest,
 };
 use crate::operation::{Access, Operation};
 use crate::prompt::HeartbeatPromptRequest;
+use crate::start::pack::{AgentOnboardRequest, CommandPackRequest};
+use crate::start::{InitRequest, StartGoalRequest};
 
 /// A request without fields of its own.
 #[derive(JsonSchema)]
@@ -112,6 +115,19 @@ const REQUESTS: &[(Operation, Make)] = &[
     (Operation::ValueConnectorRun, of::<ValueConnectorRunRequest>),
     (Operation::HostModePlan, of::<HostModePlanRequest>),
     (Operation::HeartbeatPrompt, of::<HeartbeatPromptRequest>),
+    (Operation::Doctor, of::<DoctorRequest>),
+    (Operation::SlashCommands, of::<Nothing>),
+    (Operation::Install, of::<InstallRequest>),
+    (Operation::Init, of::<InitRequest>),
+    (Operation::StartGoalPlan, of::<StartGoalRequest>),
+    (Operation::StartGoal, of::<StartGoalRequest>),
+    (Operation::AgentOnboard, of::<AgentOnboardRequest>),
+    (Operation::CommandPack, of::<CommandPackRequest>),
+    (Operation::CodexCliMessage, of::<CommandPackRequest>),
+    (Operation::HostLoopActivate, of::<HostLoopActivateRequest>),
+    (Operation::ThreadBind, of::<ThreadRequest>),
+    (Operation::ThreadUnbind, of::<ThreadRequest>),
+    (Operation::ThreadResolve, of::<ThreadRequest>),
 ];
 
 /// The schema of a type with everything it needs inside, so that it can be read alone.

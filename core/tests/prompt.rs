@@ -321,7 +321,7 @@ fn the_wake_of_an_app_is_the_body_in_xml() {
             agent_id: Some("agent-a".into()),
             ..HeartbeatPromptRequest::default()
         };
-        let known = Known { goal: &policy.goal_id, policy: Some(&policy) };
+        let known = Known { goal: &policy.goal_id, policy: Some(&policy), entry: None };
         let answer = prompt::answer(&request, &known, Route::default()).unwrap();
         let xml = answer["heartbeat_xml"].as_str().unwrap();
         let parsed = roxmltree::Document::parse(xml).unwrap();
@@ -387,8 +387,12 @@ fn the_answer_is_deterministic_and_counts_itself() {
             ..HeartbeatPromptRequest::default()
         };
         let ask = || {
-            prompt::answer(&request, &Known { goal: &goal, policy: None }, Route::default())
-                .unwrap()
+            prompt::answer(
+                &request,
+                &Known { goal: &goal, policy: None, entry: None },
+                Route::default(),
+            )
+            .unwrap()
         };
         let answer: Value = ask();
         assert_eq!(answer, ask());

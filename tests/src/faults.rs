@@ -93,12 +93,22 @@ impl Library {
         more: &[(&str, &OsStr)],
         args: impl IntoIterator<Item = A>,
     ) -> (Output, Vec<String>) {
+        let mut command = sandbox.at(now).command(args);
+        command.envs(more.iter().copied());
+        self.run_command(sandbox, fault, command)
+    }
+
+    /// [`Library::run`] of a command that the test has made.
+    pub fn run_command(
+        &self,
+        sandbox: &Sandbox,
+        fault: Fault,
+        mut command: Command,
+    ) -> (Output, Vec<String>) {
         let log = sandbox.base().join("fault.log");
         let _ = fs::remove_file(&log);
-        let call = sandbox.at(now);
-        let mut command = call.command(args);
         self.attach(&mut command, fault);
-        command.env("LOOPX_FAULT_LOG", &log).envs(more.iter().copied());
+        command.env("LOOPX_FAULT_LOG", &log);
         let output = process::finish(&mut command, b"", LIMIT)
             .unwrap_or_else(|| panic!("not over after {LIMIT:?}: {command:?}"));
         let calls = fs::read_to_string(&log).unwrap_or_default();

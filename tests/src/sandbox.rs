@@ -168,6 +168,14 @@ impl Call<'_> {
         self
     }
 
+    /// Without `--registry`, found from the project's folder as a person would; stores stay
+    /// where the sandbox has them.
+    pub fn from_project(mut self) -> Self {
+        self.located = false;
+        let root = self.sandbox.runtime_root();
+        self.env("LOOPX_RUNTIME_ROOT", root)
+    }
+
     /// The command line and its environment, to be run by the test itself.
     pub fn command<A: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = A>) -> Command {
         self.command_of(binary(), self.arguments(args))

@@ -13,7 +13,7 @@
 use loopx_tests::faults::{
     Copy, Fault, Kind, Library, State, check_whole, litter, masked, orphans,
 };
-use loopx_tests::{Output, Sandbox, earlier, skip};
+use loopx_tests::{Call, Output, Sandbox, earlier, skip};
 use serde_json::Value;
 use std::collections::HashMap;
 use std::fs;
@@ -34,6 +34,9 @@ struct Case {
     command: &'static str,
     edited: bool,
     earlier: bool,
+    /// Given in the project's folder without naming the registry: what a host is told has
+    /// no room for a long path.
+    from_project: bool,
 }
 
 const GOAL: &str = "goal create --goal-id g --objective o --agent-id agent-a,agent-b \
@@ -45,7 +48,7 @@ const REFRESH: &str = "refresh-state --goal-id g --agent-id agent-a --todo-id {t
                        --delivery-outcome outcome_progress";
 
 const fn case(name: &'static str, before: &'static [&'static str], command: &'static str) -> Case {
-    Case { name, before, command, edited: false, earlier: false }
+    Case { name, before, command, edited: false, earlier: false, from_project: false }
 }
 
 const CASES: &[Case] = &[
@@ -113,6 +116,32 @@ const CASES: &[Case] = &[
         "agent register --goal-id g --agent-id agent-c --effect-id e",
     ),
     Case {
+        from_project: true,
+        ..case(
+            "an activation",
+            &[GOAL, ONE],
+            "heartbeat-prompt --goal-id g --agent-id agent-a --host codex-app --activate --effect-id e",
+        )
+    },
+    Case {
+        from_project: true,
+        ..case(
+            "start-goal from nothing",
+            &[],
+            "start-goal --goal-id g --agent-id agent-a --host codex-cli --goal-text ship \
+             --todo one --execute",
+        )
+    },
+    Case {
+        from_project: true,
+        ..case(
+            "start-goal of a new peer",
+            &["goal create --goal-id g --agent-id agent-a", ONE],
+            "start-goal --goal-id g --agent-id agent-c --new-peer --host claude-code --goal-text ship \
+             --todo three --execute",
+        )
+    },
+    Case {
         earlier: true,
         ..case(
             "the first write of an earlier project",
@@ -133,6 +162,7 @@ struct Stand {
     start: Copy,
     /// Names that are drawn at random differ between runs.
     random: bool,
+    from_project: bool,
 }
 
 impl Stand {
@@ -148,7 +178,9 @@ impl Stand {
         let mut known = false;
         for command in case.before {
             let command = command.replace("{todo}", &todo);
-            let answer = sandbox.at(NOW).json(command.split_whitespace());
+            let call = sandbox.at(NOW);
+            let call = if case.from_project { call.from_project() } else { call };
+            let answer = call.json(command.split_whitespace());
             if let (Some(id), false) = (answer["todo_id"].as_str(), known) {
                 todo = id.to_owned();
                 known = true;
@@ -164,7 +196,17 @@ impl Stand {
         let command = case.command.replace("{todo}", &todo);
         let words = command.split_whitespace().map(str::to_owned).collect();
         let start = Copy::of(&sandbox);
-        Self { sandbox, words, start, random: case.earlier || case.before.is_empty() }
+        let random = case.earlier || case.before.is_empty();
+        Self { sandbox, words, start, random, from_project: case.from_project }
+    }
+
+    fn call(&self) -> Call<'_> {
+        let call = self.sandbox.at(NOW);
+        if self.from_project { call.from_project() } else { call }
+    }
+
+    fn under(&self, library: &Library, fault: Fault) -> (Output, Vec<String>) {
+        library.run_command(&self.sandbox, fault, self.call().command(&self.words))
     }
 
     fn receipt(&self, output: &Output) -> Result<String, String> {
@@ -173,9 +215,15 @@ impl Stand {
         }
         let mut value = output.json();
         if let Some(map) = value.as_object_mut() {
-            map.remove("idempotent_replay");
+            map.shift_remove("idempotent_replay");
             // An admission says in its own place whether it is a repeat.
-            map.remove("heartbeat_receipt");
+            map.shift_remove("heartbeat_receipt");
+            // And a start, which of its steps were done before.
+            map.shift_remove("steps");
+            if self.random {
+                // Its tokens are digests of the goal's random identity.
+                map.shift_remove("scheduler_hint");
+            }
         }
         let text = value.to_string();
         Ok(if self.random { masked(&text, &mut HashMap::new()) } else { text })
@@ -185,7 +233,7 @@ impl Stand {
     fn state(&self) -> [State; 2] {
         let now = State::of(&self.sandbox, NOW, self.random);
         let more = "todo add --goal-id g --role agent --text afterwards --effect-id z";
-        self.sandbox.at(NOW).json(more.split(' '));
+        self.call().json(more.split(' '));
         [now, State::of(&self.sandbox, NOW, self.random)]
     }
 
@@ -193,7 +241,7 @@ impl Stand {
     fn undisturbed(&self, library: &Library) -> (Vec<String>, String, [State; 2]) {
         self.start.restore(&self.sandbox);
         let none = Fault { kind: Kind::Kill, at: 0, sticky: false };
-        let (output, calls) = library.run(&self.sandbox, NOW, none, &self.words);
+        let (output, calls) = self.under(library, none);
         let receipt = self.receipt(&output).unwrap_or_else(|why| panic!("{:?}: {why}", self.words));
         (calls, receipt, self.state())
     }
@@ -207,16 +255,14 @@ impl Stand {
     ) -> Result<usize, String> {
         self.start.restore(&self.sandbox);
         let fault = Fault { kind, at, sticky: false };
-        let (killed, _) = library.run(&self.sandbox, NOW, fault, &self.words);
+        let (killed, _) = self.under(library, fault);
         if killed.code != 137 {
             return Err(format!("it was not killed: {killed}"));
         }
         // Every other time the next writer is the first to see what was left.
         if at.is_multiple_of(2) {
-            let asked = self
-                .sandbox
-                .at(NOW)
-                .run("quota should-run --goal-id g --agent-id agent-a".split(' '));
+            let asked =
+                self.call().run("quota should-run --goal-id g --agent-id agent-a".split(' '));
             let answer: Value = serde_json::from_str(&asked.stdout)
                 .map_err(|e| format!("no answer after the crash: {e}\n{asked}"))?;
             let code = answer["error_code"].as_str().unwrap_or_default();
@@ -227,7 +273,7 @@ impl Stand {
             }
             check_whole(&self.sandbox)?;
         }
-        let again = self.sandbox.at(NOW).run(&self.words);
+        let again = self.call().run(&self.words);
         let repeated = self.receipt(&again)?;
         if repeated != receipt {
             return Err(format!("receipt:\n  is       {repeated}\n  should be {receipt}"));
@@ -249,7 +295,9 @@ impl Stand {
         }
         let before = State::of(&self.sandbox, NOW, self.random);
         let prune = "store prune --goal-id g --keep-days 36500 --execute";
-        let said = self.sandbox.at(MUCH_LATER).json(prune.split(' '));
+        let call = self.sandbox.at(MUCH_LATER);
+        let call = if self.from_project { call.from_project() } else { call };
+        let said = call.json(prune.split(' '));
         let still = litter(&self.sandbox) + orphans(&self.sandbox);
         if still > 0 {
             return Err(format!("{still} of {left} leftovers stay when they are old: {said}"));

@@ -5,7 +5,7 @@ use loopx_core::Result;
 use loopx_core::host::Style;
 use loopx_core::host::catalog::{self, ConnectorShowRequest, ValueConnectorRunRequest};
 use loopx_core::host::mode_plan::HostModePlanRequest;
-use loopx_core::kernel::Kernel;
+use loopx_core::kernel::{HostLoopActivateRequest, Kernel};
 use loopx_core::prompt::HeartbeatPromptRequest;
 use serde_json::{Value, json};
 
@@ -82,7 +82,7 @@ pub struct HostModePlan {
 /// `heartbeat-prompt`
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Example:\n  loopx heartbeat-prompt --host claude-code --goal-id demo --agent-id agent-a\n\nTo paste it: add --body-only. The body alone is then printed."
+    after_help = "Example:\n  loopx heartbeat-prompt --host claude-code --goal-id demo --agent-id agent-a\n\nTo paste it: add --body-only. The body alone is then printed. Asking writes\nnothing; --activate records that the agent's loop runs on the host."
 )]
 pub struct HeartbeatPrompt {
     #[command(flatten)]
@@ -133,6 +133,18 @@ pub struct HeartbeatPrompt {
     /// Print the body alone
     #[arg(long)]
     pub body_only: bool,
+    /// Record that the agent's loop is switched on on this host
+    #[arg(long, requires = "host", conflicts_with_all = ["active_state", "turn_instance_id"])]
+    pub activate: bool,
+    /// Record that it is switched off
+    #[arg(long, requires = "host", conflicts_with_all = ["activate", "active_state", "turn_instance_id"])]
+    pub deactivate: bool,
+    /// The host's name for its thread [default: what the host sets]
+    #[arg(long, value_name = "THREAD")]
+    pub thread_id: Option<String>,
+    /// Identity of an activation: repeating it answers the first receipt
+    #[arg(long, value_name = "ID")]
+    pub effect_id: Option<String>,
     #[command(flatten)]
     pub profile: HostArgs,
 }
@@ -195,9 +207,17 @@ pub fn heartbeat_prompt(kernel: &Kernel, args: &HeartbeatPrompt) -> Result<Value
         visible_goal_host: args.visible_goal_host.clone(),
         turn_instance_id: args.turn_instance_id.clone(),
         cli_bin: args.cli_bin.clone(),
+        thread_id: super::start::thread(args.host.as_deref(), args.thread_id.as_deref()),
         active_state: args.active_state.clone(),
     };
-    let answer = kernel.heartbeat_prompt(&at(&args.at), &request)?;
+    let answer = if args.activate || args.deactivate {
+        let address =
+            loopx_core::operation::Addressed { effect_id: args.effect_id.clone(), ..at(&args.at) };
+        let activation = HostLoopActivateRequest { prompt: request, deactivate: args.deactivate };
+        kernel.host_loop_activate(&address, &activation)?
+    } else {
+        kernel.heartbeat_prompt(&at(&args.at), &request)?
+    };
     if args.body_only {
         let body = answer.get("task_body").and_then(Value::as_str).unwrap_or_default();
         return Ok(json!({"ok": true, "text": format!("{body}\n")}));

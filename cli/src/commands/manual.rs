@@ -72,6 +72,8 @@ pub fn run(command: &Command) -> Option<Result<Value>> {
         Command::Schema(args) => Ok(schema_of(args)),
         Command::Completions(args) => Ok(completions(args)),
         Command::Man(args) => man(args),
+        Command::Install(command) => super::install::run(command),
+        Command::SlashCommands(command) => super::install::slash(command),
         Command::Connectors(command) => super::host::connectors(command),
         Command::ValueConnectors(args) => super::host::value_connectors(args),
         _ => return None,

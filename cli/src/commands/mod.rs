@@ -6,6 +6,7 @@ pub mod feedback;
 pub mod gate;
 pub mod goal;
 pub mod host;
+pub mod install;
 pub mod lease;
 pub mod loops;
 pub mod manual;
@@ -14,6 +15,7 @@ pub mod quota;
 pub mod refresh;
 pub mod report;
 pub mod schedule;
+pub mod start;
 pub mod store;
 pub mod todo;
 pub mod todo_verbs;
@@ -33,6 +35,15 @@ use crate::args::{At, Cli, Command, WriteAt};
 /// Runs the command.
 pub fn run(kernel: &Kernel, cli: &Cli) -> Result<Value> {
     match &cli.command {
+        Command::Init(command) => start::init(kernel, command),
+        Command::Doctor(command) => install::doctor(kernel, command),
+        Command::StartGoal(command) => start::start_goal(kernel, command),
+        Command::AgentOnboard(command) => start::onboard(kernel, command),
+        Command::BootstrapCommandPack(command) => start::command_pack(kernel, command),
+        Command::CodexCliBootstrapMessage(command) => start::codex_cli_message(kernel, command),
+        Command::BindAgentThread(command) => start::bind(kernel, command),
+        Command::UnbindAgentThread(command) => start::unbind(kernel, command),
+        Command::ResolveAgentThread(command) => start::resolve(kernel, command),
         Command::Todo(command) => todo::run(kernel, command),
         Command::Gate(command) => gate::run(kernel, command),
         Command::Monitor(command) => monitor::run(kernel, command),
@@ -68,6 +79,8 @@ pub fn run(kernel: &Kernel, cli: &Cli) -> Result<Value> {
         | Command::Completions(_)
         | Command::Man(_)
         | Command::Connectors(_)
+        | Command::Install(_)
+        | Command::SlashCommands(_)
         | Command::ValueConnectors(_) => Err(Error::new(ErrorCode::Internal, "command")),
     }
 }

@@ -1,9 +1,9 @@
-//! `diagnose`.
+//! `diagnose` and `doctor`.
 
 use serde_json::Value;
 
-use super::page::{Page, Tone};
-use super::value::{count, items, number, text, yes};
+use super::page::{Cell, Page, Tone};
+use super::value::{count, items, number, text, word, yes};
 
 pub fn problems(page: &mut Page, value: &Value) {
     let problems = items(value, "problems");
@@ -27,5 +27,44 @@ pub fn problems(page: &mut Page, value: &Value) {
         page.line("about", text(problem, "about"));
         page.line("what", text(problem, "message"));
         page.command("next", text(problem, "next_command"));
+    }
+}
+
+/// `doctor`: the problems, then hosts and loops.
+pub fn doctor(page: &mut Page, value: &Value) {
+    problems(page, value);
+    page.section("here");
+    page.line("version", text(value, "version"));
+    page.line("registry", text(value, "route"));
+    let rows: Vec<Vec<Cell>> = items(value, "hosts")
+        .iter()
+        .map(|host| {
+            let files: Vec<&str> = items(host, "files").iter().map(|f| text(f, "state")).collect();
+            vec![
+                Cell::from(text(host, "host")),
+                Cell::from(word(host, "program")),
+                Cell::from(word(host, "version")),
+                Cell::from(if yes(host, "looping") { "yes" } else { "-" }),
+                Cell::from(if files.is_empty() { "-".to_owned() } else { files.join(", ") }),
+            ]
+        })
+        .collect();
+    if !rows.is_empty() {
+        page.section("hosts");
+        page.table(&["host", "program", "version", "loops", "files"], rows);
+    }
+    let rows: Vec<Vec<Cell>> = items(value, "activations")
+        .iter()
+        .map(|row| {
+            vec![
+                Cell::from(text(row, "goal_id")),
+                Cell::from(text(row, "agent_id")),
+                Cell::from(word(row, "host_surface")),
+            ]
+        })
+        .collect();
+    if !rows.is_empty() {
+        page.section("loops");
+        page.table(&["goal", "agent", "on"], rows);
     }
 }

@@ -144,6 +144,12 @@ pub fn prompt(page: &mut Page, value: &Value) {
         ),
     );
     page.line("it is", text(value, "placement"));
+    if value.get("commit").is_some() {
+        let hint = value.get("scheduler_hint").unwrap_or(&Value::Null);
+        page.line("loop", "recorded as switched on");
+        page.line("begin", format!("look again in {} min", number(hint, "next_check_minutes")));
+    }
+    page.command("activate", text(value, "activate_command"));
     page.section("````text");
     page.verbatim(text(value, "task_body"));
     page.verbatim("````");

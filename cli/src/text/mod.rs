@@ -9,6 +9,7 @@ mod gate;
 mod goal;
 mod history;
 mod host;
+mod install;
 mod loops;
 mod manual;
 mod monitor;
@@ -17,6 +18,7 @@ mod quota;
 mod receipt;
 mod refusal;
 mod schedule;
+mod start;
 mod status;
 mod suggest;
 #[cfg(test)]
@@ -44,6 +46,10 @@ fn mode(value: &Value, word: &str) -> bool {
     text(value, "mode") == word
 }
 
+fn schema(value: &Value, prefix: &str) -> bool {
+    text(value, "schema_version").starts_with(prefix)
+}
+
 fn has(value: &Value, key: &str) -> bool {
     value.get(key).is_some()
 }
@@ -51,7 +57,18 @@ fn has(value: &Value, key: &str) -> bool {
 /// Every kind; the first that knows an answer shows it.
 const KINDS: &[Kind] = &[
     Kind { is: |v| mode(v, "diagnose"), show: diagnose::problems },
+    Kind { is: |v| mode(v, "doctor"), show: diagnose::doctor },
+    Kind { is: |v| has(v, "operation") && has(v, "installed"), show: install::files },
     Kind { is: |v| v.get("ok") == Some(&Value::Bool(false)), show: refusal::refusal },
+    Kind { is: |v| has(v, "guided_transaction"), show: start::guide },
+    Kind { is: |v| yes(v, "executed") && has(v, "task_body"), show: start::started },
+    Kind { is: |v| mode(v, "init") && !yes(v, "created"), show: start::connected },
+    Kind { is: |v| has(v, "canonical_agent_types"), show: start::types },
+    Kind { is: |v| has(v, "skill_delivery"), show: start::onboarding },
+    Kind { is: |v| has(v, "mutation_confirmation_required"), show: start::pack },
+    Kind { is: |v| has(v, "codex_cli_goal_prefix"), show: start::pack },
+    Kind { is: |v| schema(v, "loopx_thread_agent_binding"), show: start::thread },
+    Kind { is: |v| has(v, "canonical_prefix"), show: install::slash_commands },
     Kind { is: |v| mode(v, "explain"), show: explain::explanation },
     Kind { is: |v| has(v, "should_run"), show: decision::decision },
     Kind { is: |v| mode(v, "status_all"), show: status::all },

@@ -210,7 +210,7 @@ pub struct InstallFile {
 /// How a host's loop is switched on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Activation {
-    /// Name of the surface in an activation record.
+    /// The earlier tool's name for the surface; an activation record has the host's.
     pub surface: &'static str,
     /// What is done there.
     pub method: &'static str,

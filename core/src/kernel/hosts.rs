@@ -49,18 +49,14 @@ impl Kernel {
         at: &Addressed,
         request: &HeartbeatPromptRequest,
     ) -> Result<Value> {
-        let route = self.prompt_route();
         match self.goal(at.goal_id.as_deref()) {
-            Ok(goal) => {
-                let policy = &goal.policy;
-                let known = Known { goal: &policy.goal_id, policy: Some(policy) };
-                prompt::answer(request, &known, route)
-            }
+            Ok(goal) => self.prompt_of(&goal, &self.with_thread(&goal, request)?),
             // A goal that only its state file stands for: nothing is known beside its name.
             Err(error) => match (&at.goal_id, &request.active_state, error.code) {
                 (Some(name), Some(_), ErrorCode::GoalUnknown) => {
                     let goal = GoalId::parse(name)?;
-                    prompt::answer(request, &Known { goal: &goal, policy: None }, route)
+                    let known = Known { goal: &goal, policy: None, entry: None };
+                    prompt::answer(request, &known, self.prompt_route())
                 }
                 _ => Err(error),
             },
@@ -69,7 +65,7 @@ impl Kernel {
 
     /// How a command reaches this registry from the agent's working folder. What is found
     /// from there without a flag is not named.
-    fn prompt_route(&self) -> Route {
+    pub(super) fn prompt_route(&self) -> Route {
         let mut route = Route::default();
         let input = &self.options.route;
         let from_here = RouteInput { flag: None, env_registry: None, ..input.clone() };

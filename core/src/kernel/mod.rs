@@ -1,6 +1,7 @@
 //! The kernel: the only door that other crates use. It finds the goal, reads or begins
 //! a transaction, runs the pure command or decision, and makes the result durable.
 
+mod activation;
 mod goal;
 mod host_poll;
 mod hosts;
@@ -13,6 +14,7 @@ mod loops;
 mod maintenance;
 mod report;
 mod snapshot;
+mod start;
 mod stores;
 mod surface;
 mod transfer;
@@ -37,18 +39,21 @@ use crate::command::turn::ShouldRunRequest;
 use crate::command::{quota, todo, turn};
 use crate::error::{Error, ErrorClass, ErrorCode, Result};
 use crate::file::HolderNote;
+use crate::host::install::{InstallRequest, Places};
 use crate::model::todo::canonical_capability;
 use crate::model::{AgentId, GoalPolicy, Instant, TurnId};
 use crate::operation::{Addressed, Operation};
 use crate::registry::{Registry, Route, RouteInput};
 use crate::store::sqlite::SqliteOptions;
 
+pub use activation::{HostLoopActivateRequest, ThreadRequest};
 pub use lifecycle::{AgentListRequest, AgentRegisterRequest, GoalCreateRequest, GoalStopRequest};
 pub use loop_session::LoopSession;
 pub use maintenance::{
     MigrateRequest, Progress, Step, StoreBackupRequest, StoreCheckRequest, StorePruneRequest,
     StoreRestoreRequest,
 };
+pub use report::{DoctorRequest, OnPath, Surroundings, program_of};
 pub use report::{EvidenceLogRequest, ExplainRequest, HistoryRequest};
 pub use transfer::{ExportRequest, ImportRequest};
 pub use verbs::{AcceptAddRequest, AcceptMeetRequest};
@@ -212,6 +217,22 @@ impl Kernel {
             Op::ValueConnectorRun => self.value_connector_run(&body(request)?),
             Op::HostModePlan => self.host_mode_plan(&at, &body(request)?),
             Op::HeartbeatPrompt => self.heartbeat_prompt(&at, &body(request)?),
+            Op::Doctor => self.doctor(&at, &body(request)?, &Surroundings::default()),
+            Op::SlashCommands => Ok(crate::host::install::slash_commands()),
+            Op::Install => {
+                let asked: InstallRequest = body(request)?;
+                crate::host::install::install(&asked, &Places::default())
+            }
+            Op::Init => self.init(&at, &body(request)?),
+            Op::StartGoalPlan => self.start_goal_plan(&at, &body(request)?),
+            Op::StartGoal => self.start_goal(&at, &body(request)?),
+            Op::AgentOnboard => self.agent_onboard(&at, &body(request)?),
+            Op::CommandPack => self.command_pack(&at, &body(request)?),
+            Op::CodexCliMessage => self.codex_cli_message(&at, &body(request)?),
+            Op::HostLoopActivate => self.host_loop_activate(&at, &body(request)?),
+            Op::ThreadBind => self.thread_bind(&at, &body(request)?),
+            Op::ThreadUnbind => self.thread_unbind(&at, &body(request)?),
+            Op::ThreadResolve => self.thread_resolve(&at, &body(request)?),
         }
     }
 

@@ -562,6 +562,9 @@ pub struct JournalRow {
     pub entry_after: String,
     /// The commit to make when the replace happened.
     pub commit: CommitRecord,
+    /// The agent that the command has seen, as it is stored with the commit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seen: Option<AgentSeen>,
 }
 
 /// Running totals of a goal, kept by the store with every commit.

@@ -8,6 +8,7 @@ use super::command::{CommandLine, Route, Word};
 use super::text::Escape;
 use super::{PromptInput, lines, prose, render};
 use crate::error::{Error, ErrorCode, Result};
+use crate::host::activation::{self, Standing};
 use crate::host::{self, BodyKind, Host, HostRow, Style};
 use crate::model::todo::canonical_capability;
 use crate::model::{AgentId, GoalId, GoalPolicy, TurnId};
@@ -55,6 +56,9 @@ pub struct HeartbeatPromptRequest {
     /// The program's name in commands, `loopx` when absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cli_bin: Option<String>,
+    /// The host's own name for its thread; says who the agent is where that is not named.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub thread_id: Option<String>,
     /// A state file: the goal then need not be in a registry.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub active_state: Option<String>,
@@ -67,6 +71,8 @@ pub struct Known<'a> {
     pub goal: &'a GoalId,
     /// Its policy; absent for a goal that only a state file stands for.
     pub policy: Option<&'a GoalPolicy>,
+    /// Its entry, which says where a loop is switched on.
+    pub entry: Option<&'a Value>,
 }
 
 impl HeartbeatPromptRequest {
@@ -79,7 +85,7 @@ impl HeartbeatPromptRequest {
     }
 
     /// The host: named, else the one that the earlier tool's words stand for.
-    fn host(&self) -> Result<Host> {
+    pub(crate) fn resolved_host(&self) -> Result<Host> {
         let profile = self.profile()?;
         let invalid =
             |sentence: String| Error::new(ErrorCode::PromptInvalid, "host").message(sentence);
@@ -178,7 +184,7 @@ impl HeartbeatPromptRequest {
     }
 
     fn input(&self, known: &Known<'_>, route: Route) -> Result<PromptInput> {
-        let host = self.host()?;
+        let host = self.resolved_host()?;
         let agent = who(self, known)?;
         let folded = |text: &String| text.split_whitespace().collect::<Vec<_>>().join(" ");
         let mut program = route;
@@ -354,6 +360,14 @@ pub fn answer(request: &HeartbeatPromptRequest, known: &Known<'_>, route: Route)
     }
     put("thin_prompt_command", json!(text(request.again(&input, "--thin"))));
     put("expanded_prompt_command", json!(text(request.again(&input, "--full"))));
+    if let (Some(entry), Some(agent)) = (known.entry, &input.agent) {
+        let standing = Standing::of(entry, agent, input.host);
+        put(activation::FIELD, standing.to_json());
+        if !standing.is_active() {
+            let line = request.again(&input, "--thin").own("--activate");
+            put("activate_command", json!(text(line)));
+        }
+    }
     if row.body == BodyKind::AppHeartbeat {
         put("heartbeat_xml", json!(heartbeat_xml(&input, &body.text)));
     }

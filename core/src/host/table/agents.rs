@@ -38,18 +38,12 @@ pub(super) const CLAUDE_CODE: HostRow = HostRow {
         initial_minutes: None,
     },
     skills: SkillOwner::Installer,
-    install: &[
-        InstallFile {
-            kind: InstallKind::Skill,
-            place: Place::ClaudeHome,
-            path: "skills/loopx/SKILL.md",
-        },
-        InstallFile {
-            kind: InstallKind::Command,
-            place: Place::ClaudeHome,
-            path: "commands/loopx.md",
-        },
-    ],
+    // A skill is its own slash command there.
+    install: &[InstallFile {
+        kind: InstallKind::Skill,
+        place: Place::ClaudeHome,
+        path: "skills/loopx/SKILL.md",
+    }],
 };
 
 /// KunlunCode.

@@ -24,7 +24,7 @@ const PAGE: usize = 1_000;
 
 /// How bad a problem is.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Level {
+pub(super) enum Level {
     /// Nothing of the goal runs until it is mended.
     Blocking,
     /// Something is not as it should be.
@@ -44,14 +44,14 @@ impl Level {
 }
 
 /// One problem.
-struct Problem {
-    level: Level,
-    goal: Option<String>,
-    finding: Finding,
+pub(super) struct Problem {
+    pub level: Level,
+    pub goal: Option<String>,
+    pub finding: Finding,
 }
 
 impl Problem {
-    fn new(level: Level, goal: Option<&str>, finding: Finding) -> Self {
+    pub(super) fn new(level: Level, goal: Option<&str>, finding: Finding) -> Self {
         Self { level, goal: goal.map(str::to_owned), finding }
     }
 
@@ -80,6 +80,12 @@ impl Kernel {
     /// what lies beside them. `"blocking":true`, and with it `"ok":false` and the first
     /// problem as the refusal's fields, when something keeps a goal from running.
     pub fn diagnose(&self, at: &Addressed) -> Result<Value> {
+        let (problems, checked) = self.problems(at)?;
+        Ok(self.verdict("diagnose", problems, checked))
+    }
+
+    /// The problems, and how many goals were looked at.
+    pub(super) fn problems(&self, at: &Addressed) -> Result<(Vec<Problem>, usize)> {
         let registry = self.registry()?;
         let mut problems = Vec::new();
         let mut checked = 0_usize;
@@ -106,11 +112,16 @@ impl Kernel {
             }
         }
         problems.extend(self.registry_locks(&registry));
+        Ok((problems, checked))
+    }
+
+    /// The answer: worst first, and a refusal's fields when something blocks.
+    pub(super) fn verdict(&self, mode: &str, mut problems: Vec<Problem>, checked: usize) -> Value {
         problems.sort_by_key(|p| p.level);
         let first = problems.first().filter(|p| p.level == Level::Blocking);
         let mut answer = json!({
             "ok": first.is_none(),
-            "mode": "diagnose",
+            "mode": mode,
             "at": self.now(),
             "blocking": first.is_some(),
             "goals_checked": checked,
@@ -122,7 +133,7 @@ impl Kernel {
             map.insert("about".into(), json!(first.finding.about));
             map.insert("next_command".into(), json!(first.next_command()));
         }
-        Ok(answer)
+        answer
     }
 
     fn of_goal(&self, look: &Look<'_>) -> Result<Vec<Problem>> {

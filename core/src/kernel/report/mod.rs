@@ -2,6 +2,7 @@
 //! it is. Each opens a goal once, to read, and writes nothing.
 
 mod diagnose;
+mod doctor;
 mod explain;
 mod goal;
 mod history;
@@ -22,6 +23,7 @@ use crate::model::{AgentId, CommitRecord, GoalId, Instant};
 use crate::registry::document::entry_id;
 use crate::registry::{Lookup, Registry, place};
 
+pub use self::doctor::{DoctorRequest, OnPath, Surroundings, program_of};
 pub use self::explain::ExplainRequest;
 pub use self::history::{EvidenceLogRequest, HistoryRequest};
 

@@ -8,10 +8,10 @@ use super::super::{Kernel, receipt};
 use super::{Call, replay};
 use crate::error::{Error, ErrorCode, Result};
 use crate::file::sync_replaced;
-use crate::model::{AgentId, CommitRecord, GoalId, Instant, JournalRow};
+use crate::model::{AgentId, AgentSeen, CommitRecord, GoalId, Instant, JournalRow};
 use crate::registry::{Registry, begin_change, entry_digest};
 use crate::store::sqlite::sync_committed;
-use crate::store::{Store as _, Transaction};
+use crate::store::{Change, Store as _, Transaction};
 
 impl Kernel {
     /// Runs a command that changes the registry and the store: a journal row brackets the
@@ -62,6 +62,20 @@ impl Kernel {
             return Ok(self.with_global_copy(answer, change.registry(), &id, now));
         }
         let actor = call.agent.and_then(|a| AgentId::parse(a).ok());
+        let seen = match (&actor, call.hint_minutes) {
+            (Some(agent), Some(minutes)) => {
+                let (polls, declared) =
+                    tx.seen(agent)?.map_or((0, None), |seen| (seen.polls, seen.declared));
+                Some(AgentSeen {
+                    agent: agent.clone(),
+                    at: now,
+                    hint_minutes: minutes,
+                    polls,
+                    declared,
+                })
+            }
+            _ => None,
+        };
         let record = self.record(call, &effect_id, commit, actor, now, &answer);
         if rendered.witnesses.differ() {
             tx.set_journal(Some(&JournalRow {
@@ -70,12 +84,16 @@ impl Kernel {
                 witness_after: rendered.witnesses.after.clone(),
                 entry_after,
                 commit: record.clone(),
+                seen: seen.clone(),
             }))?;
             // Nobody writes between the two commits, so the numbers stay as noted.
             let turn = tx.commit()?;
             change.commit()?;
             tx = store.store()?.begin_again(turn)?;
             tx.set_journal(None)?;
+        }
+        if let Some(seen) = seen {
+            tx.apply(&[Change::PutSeen(seen)])?;
         }
         tx.record(&record)?;
         drop(tx.commit()?);
@@ -126,6 +144,9 @@ fn recover_with(registry: &Registry, index: usize, tx: &mut dyn Transaction) -> 
     tx.set_journal(None)?;
     if replaced && tx.commit_of(&row.effect_id)?.is_none() {
         let n = tx.last_commit()? + 1;
+        if let Some(seen) = row.seen {
+            tx.apply(&[Change::PutSeen(seen)])?;
+        }
         tx.record(&CommitRecord { n, ..row.commit })?;
     }
     Ok(true)

@@ -44,6 +44,7 @@ pub(super) struct Call<'a> {
     pub digest: String,
     once_a_turn: bool,
     spends: bool,
+    hint_minutes: Option<u32>,
 }
 
 impl<'a> Call<'a> {
@@ -59,12 +60,19 @@ impl<'a> Call<'a> {
             digest: sha256_hex(body.to_string().as_bytes()),
             once_a_turn: false,
             spends: false,
+            hint_minutes: None,
         })
     }
 
     /// The agent that acts.
     pub fn by(mut self, agent: Option<&'a str>) -> Self {
         self.agent = agent;
+        self
+    }
+
+    /// Its agent was seen, and waits that many minutes now.
+    pub fn seen(mut self, hint_minutes: u32) -> Self {
+        self.hint_minutes = Some(hint_minutes);
         self
     }
 
