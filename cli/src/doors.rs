@@ -67,11 +67,6 @@ pub fn clock() -> Clock {
     }
 }
 
-/// The folders of `PATH`.
-pub fn search_path() -> Vec<PathBuf> {
-    env::var_os("PATH").map(|path| env::split_paths(&path).collect()).unwrap_or_default()
-}
-
 /// `PATH` as it is.
 pub fn path_text() -> Option<String> {
     text("PATH")

@@ -175,7 +175,8 @@ fn require_program(words: &Words) {
     let Some(program) = words.words.first() else { return };
     let found = match program.contains('/') {
         true => Path::new(program).exists(),
-        false => doors::search_path().iter().any(|folder| folder.join(program).is_file()),
+        false => doors::search_path()
+            .is_some_and(|p| p.iter().any(|folder| folder.join(program).is_file())),
     };
     if !found {
         let message = format!(
