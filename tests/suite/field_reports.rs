@@ -444,13 +444,15 @@ fn check_packet(said: &Said) -> Result<(), TestCaseError> {
     let back: Value = serde_json::from_str(&text).unwrap();
     prop_assert_eq!(&back, &packet);
     prop_assert_eq!(back["should_run"].as_bool(), Some(decision.verdict.run));
-    // A cut text is a beginning of the whole one.
+    // A cut text is a beginning of the whole one, as it is shown.
     if let (Some(shown), Some(id)) =
         (packet["selected_todo"]["text"].as_str(), decision.verdict.selected.as_ref())
     {
         let whole = view.todos.iter().find(|todo| todo.todo_id == *id).unwrap();
         let start = shown.strip_suffix("\u{2026}").unwrap_or(shown);
-        prop_assert!(whole.text.starts_with(start));
+        // Some texts that are made up have the shape of a local path.
+        let clean = loopx_core::boundary::redact_shown(&whole.text);
+        prop_assert!(clean.starts_with(start));
     }
     Ok(())
 }

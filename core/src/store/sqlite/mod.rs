@@ -494,14 +494,18 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let (path, uid) = fresh(folder.path());
         let mut store = SqliteStore::open(&path, &uid, options()).unwrap();
-        let steps = ["", "CREATE TABLE two(x)", "INSERT INTO two VALUES (3)"];
-        store.migrate(&steps, 4).unwrap();
-        store.migrate(&steps, 4).unwrap();
+        // Steps of releases to come, after those that this one has.
+        let after = |steps: &[&'static str]| -> Vec<&'static str> {
+            MIGRATIONS.iter().map(|_| "").chain(steps.iter().copied()).collect()
+        };
+        let steps = after(&["CREATE TABLE two(x)", "INSERT INTO two VALUES (3)"]);
+        store.migrate(&steps, SCHEMA_VERSION + 2).unwrap();
+        store.migrate(&steps, SCHEMA_VERSION + 2).unwrap();
         let rows: i64 = store.conn.query_row("SELECT count(*) FROM two", [], |r| r.get(0)).unwrap();
-        assert_eq!((rows, store.version().unwrap()), (1, 4));
-        let bad = ["", "", "", "CREATE TABLE three(x); INSERT INTO nowhere VALUES (1)"];
-        assert!(store.migrate(&bad, 5).is_err());
-        assert_eq!(store.version().unwrap(), 4);
+        assert_eq!((rows, store.version().unwrap()), (1, SCHEMA_VERSION + 2));
+        let bad = after(&["", "", "CREATE TABLE three(x); INSERT INTO nowhere VALUES (1)"]);
+        assert!(store.migrate(&bad, SCHEMA_VERSION + 3).is_err());
+        assert_eq!(store.version().unwrap(), SCHEMA_VERSION + 2);
         assert!(
             store.conn.query_row("SELECT count(*) FROM three", [], |r| r.get::<_, i64>(0)).is_err()
         );
