@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::commands::agent::{Agent, RegisterAgent};
+use crate::commands::call::Call;
 use crate::commands::feedback::Feedback;
 use crate::commands::gate::Gate;
 use crate::commands::goal::{Goal, GoalLifecycle};
@@ -175,6 +176,8 @@ pub enum Command {
     UnbindAgentThread(UnbindThread),
     /// Say which agent a host's thread stands for
     ResolveAgentThread(ResolveThread),
+    /// Call an operation by name with a JSON request
+    Call(Call),
     /// Register agents (form of the earlier tool; a preview without --execute)
     #[command(
         after_help = "Example:\n  loopx register-agent --goal-id demo --agent-id agent-c --execute"

@@ -62,6 +62,7 @@ operations! {
     GoalResume "goal.resume" Write "Resumes a stopped goal.";
     GoalList "goal.list" Read "Lists the registry's goals.";
     GoalShow "goal.show" Read "Shows one goal.";
+    GoalChangedSince "goal.changed_since" Read "Says whether a goal changed since a commit.";
     GoalAdoptLegacy "goal.adopt_legacy" Write "Takes in what the earlier tool wrote after the import.";
     AgentRegister "agent.register" Write "Adds agents to a goal's roster.";
     AgentList "agent.list" Read "Lists a goal's agents.";

@@ -25,11 +25,13 @@ use crate::command::void::VoidSlotRequest;
 use crate::host::catalog::{ConnectorShowRequest, ValueConnectorRunRequest};
 use crate::host::install::InstallRequest;
 use crate::host::mode_plan::HostModePlanRequest;
+use crate::host_loop::{Action, LoopEvent, Notice};
 use crate::kernel::{
-    AcceptAddRequest, AcceptMeetRequest, AgentListRequest, AgentRegisterRequest, DoctorRequest,
-    EvidenceLogRequest, ExplainRequest, ExportRequest, GoalCreateRequest, GoalStopRequest,
-    HistoryRequest, HostLoopActivateRequest, ImportRequest, MigrateRequest, StoreBackupRequest,
-    StoreCheckRequest, StorePruneRequest, StoreRestoreRequest, ThreadRequest,
+    AcceptAddRequest, AcceptMeetRequest, AgentListRequest, AgentRegisterRequest,
+    ChangedSinceRequest, DoctorRequest, EvidenceLogRequest, ExplainRequest, ExportRequest,
+    GoalCreateRequest, GoalStopRequest, HistoryRequest, HostLoopActivateRequest, ImportRequest,
+    MigrateRequest, StoreBackupRequest, StoreCheckRequest, StorePruneRequest, StoreRestoreRequest,
+    ThreadRequest,
 };
 use crate::operation::{Access, Operation};
 use crate::prompt::HeartbeatPromptRequest;
@@ -63,6 +65,7 @@ const REQUESTS: &[(Operation, Make)] = &[
     (Operation::GoalResume, of::<Nothing>),
     (Operation::GoalList, of::<Nothing>),
     (Operation::GoalShow, of::<Nothing>),
+    (Operation::GoalChangedSince, of::<ChangedSinceRequest>),
     (Operation::GoalAdoptLegacy, of::<Nothing>),
     (Operation::AgentRegister, of::<AgentRegisterRequest>),
     (Operation::AgentList, of::<AgentListRequest>),
@@ -163,6 +166,17 @@ pub fn request(operation: Operation) -> Option<Value> {
     all.extend(own);
     *properties = Value::Object(all);
     Some(schema)
+}
+
+/// The schemas of what a host's loop is told and answers, each with its name.
+pub fn loops() -> Vec<(&'static str, Value)> {
+    let make = |schema: Schema| schema.to_value();
+    let said = || whole().for_serialize().into_generator();
+    vec![
+        ("LoopEvent", make(of::<LoopEvent>())),
+        ("LoopAction", make(said().into_root_schema_for::<Action>())),
+        ("LoopNotice", make(said().into_root_schema_for::<Notice>())),
+    ]
 }
 
 /// The schema of the packet that `quota.should_run` and `turn.admit` answer.

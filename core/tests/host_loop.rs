@@ -248,6 +248,120 @@ fn two_runtimes_on_one_session_continue_once() {
     assert_eq!(world.admissions(), 1);
 }
 
+/// A process of this machine that lives until it is told to go.
+fn process() -> std::process::Child {
+    std::process::Command::new("sleep").arg("600").spawn().unwrap()
+}
+
+#[test]
+fn a_second_runtime_joins_a_session_whose_first_one_lives_and_takes_it_over_when_it_died() {
+    let world = World::new("opencode");
+    world.todo("one");
+    world.todo("two");
+    let mut first = process();
+    let mine = json!({"holder_pid": first.id()});
+    world.step_with(json!("activated"), mine.clone());
+    let run = world.step_with(json!("settled"), mine.clone());
+    echo(&world, &run);
+    let theirs = json!({"holder_pid": std::process::id()});
+    for event in ["session_replaced", "timer", "changed", "compacted"] {
+        let joined = world.step_with(json!(event), theirs.clone());
+        assert_eq!(kind(&joined), "wait", "{event}: {joined}");
+        assert_eq!(joined.get("joined").is_some(), event == "session_replaced");
+    }
+    assert_eq!(world.turn_state(&turn(&run)), "live", "the first one's turn goes on");
+    first.kill().unwrap();
+    first.wait().unwrap();
+    let after = world.step_with(json!("session_replaced"), theirs);
+    assert_eq!(kind(&after), "prompt", "{after}");
+    assert_ne!(turn(&after), turn(&run));
+    assert_eq!(world.turn_state(&turn(&run)), "released");
+}
+
+#[test]
+fn a_look_of_another_runtime_does_not_make_the_first_ones_end_stale() {
+    let world = World::new("opencode");
+    world.todo("one");
+    let mut first = process();
+    let run = world.step_with(json!("activated"), json!({"holder_pid": first.id()}));
+    let with = json!({"holder_pid": first.id(), "generation": run["loop"]["generation"]});
+    let run = world.step_with(json!("settled"), with);
+    let echoed = echo(&world, &run);
+    world.step_with(json!("timer"), json!({"holder_pid": std::process::id()}));
+    world.settle(&turn(&run), "completed");
+    let with = json!({"holder_pid": first.id(), "generation": echoed["loop"]["generation"]});
+    let end = world.step_with(json!("settled"), with);
+    assert_eq!((kind(&end), end.get("stale")), ("stop", None), "{end}");
+    first.kill().unwrap();
+    first.wait().unwrap();
+}
+
+#[test]
+fn a_turn_whose_end_nobody_tells_is_over_when_it_lapses() {
+    let mut world = World::new("pi");
+    world.todo("one");
+    let run = world.start();
+    let waiting = echo(&world, &run);
+    assert_eq!((kind(&waiting), minutes(&world, &waiting)), ("wait", 60));
+    world.later(61);
+    let after = world.step(json!("timer"));
+    assert_eq!(kind(&after), "prompt", "{after}");
+    assert_ne!(turn(&after), turn(&run));
+    assert_eq!(world.turn_state(&turn(&run)), "released");
+}
+
+#[test]
+fn the_end_of_another_turn_ends_nothing() {
+    let world = World::new("opencode");
+    world.todo("one");
+    let run = world.start();
+    echo(&world, &run);
+    let other = world.step(json!({"kind": "settled", "turn_instance_id": "loop-0"}));
+    assert_eq!(kind(&other), "wait", "{other}");
+    assert_eq!(world.turn_state(&turn(&run)), "live");
+}
+
+#[test]
+fn loops_that_only_look_do_not_wake_each_other_and_everything_else_does() {
+    let mut world = World::new("pi");
+    world.todo("one");
+    let gate = world.gate();
+    let waiting = world.start();
+    let since = |commit: &Value| {
+        world.call("goal.changed_since", json!({"goal_id": "g", "commit": commit}))
+    };
+    let commit = waiting["commit"].clone();
+    assert_eq!(
+        (&since(&commit)["changed"], &since(&json!(0))["changed"]),
+        (&json!(false), &json!(true))
+    );
+    world.later(30);
+    let looked = world.step(json!("timer"));
+    assert!(looked["commit"].as_u64() > commit.as_u64(), "the look is kept");
+    let since = |commit: &Value| {
+        world.call("goal.changed_since", json!({"goal_id": "g", "commit": commit}))
+    };
+    assert_eq!(since(&commit)["changed"], false);
+    world.call("gate.decide", json!({"goal_id": "g", "todo_id": gate, "outcome": "approve"}));
+    let seen = since(&commit);
+    assert_eq!((&seen["changed"], &seen["edited"]), (&json!(true), &json!(false)), "{seen}");
+    let file = world.folder.path().join("p/.loopx/goals/g/ACTIVE_GOAL_STATE.md");
+    let text = std::fs::read_to_string(&file).unwrap();
+    std::fs::write(&file, text.replace("## Agent Todo", "## Agent Todo\n\n- [ ] [P1] another"))
+        .unwrap();
+    let edited = since(&seen["commit"]);
+    assert_eq!((&edited["changed"], &edited["edited"]), (&json!(true), &json!(true)), "{edited}");
+    assert_ne!(edited["mark"], seen["mark"]);
+    // A turn that ends frees what it held: others look at once.
+    let run = world.step(json!("changed"));
+    assert_eq!(kind(&run), "prompt", "{run}");
+    echo(&world, &run);
+    let commit = json!(world.call("history", json!({"goal_id": "g"}))["last_commit"]);
+    world.step(json!("aborted"));
+    let since = world.call("goal.changed_since", json!({"goal_id": "g", "commit": commit}));
+    assert_eq!(since["changed"], true, "{since}");
+}
+
 #[test]
 fn a_stale_evaluation_never_acts_after_a_re_activation() {
     let world = World::new("pi");

@@ -2,7 +2,7 @@
 
 use clap::{Args, Subcommand, ValueEnum};
 use loopx_core::Result;
-use loopx_core::kernel::{GoalCreateRequest, GoalStopRequest, Kernel};
+use loopx_core::kernel::{ChangedSinceRequest, GoalCreateRequest, GoalStopRequest, Kernel};
 use serde_json::{Value, json};
 
 use super::accept::Accept;
@@ -31,6 +31,9 @@ pub enum Goal {
     /// Show one goal
     #[command(after_help = "Example:\n  loopx goal show --goal-id demo")]
     Show(At),
+    /// Say whether a goal changed since a commit
+    #[command(after_help = "Example:\n  loopx goal changed-since --goal-id demo --commit 3")]
+    ChangedSince(ChangedSince),
     /// Take in what the earlier tool wrote after the import
     #[command(after_help = "Example:\n  loopx goal adopt-legacy --goal-id demo")]
     AdoptLegacy(WriteAt),
@@ -68,6 +71,16 @@ pub struct GoalCreate {
     /// Slots in the window
     #[arg(long)]
     pub allowed_slots: Option<u64>,
+}
+
+/// `goal changed-since`
+#[derive(Debug, Args)]
+pub struct ChangedSince {
+    #[command(flatten)]
+    pub at: At,
+    /// The last commit that was seen
+    #[arg(long, value_name = "NUMBER")]
+    pub commit: u64,
 }
 
 /// `goal stop`
@@ -121,6 +134,9 @@ pub fn run(kernel: &Kernel, command: &Goal) -> Result<Value> {
         Goal::Resume(args) => kernel.goal_resume(&write_at(args)),
         Goal::List => kernel.goal_list(),
         Goal::Show(args) => kernel.goal_show(&at(args)),
+        Goal::ChangedSince(args) => {
+            kernel.goal_changed_since(&at(&args.at), &ChangedSinceRequest { commit: args.commit })
+        }
         Goal::AdoptLegacy(args) => kernel.adopt_legacy(&write_at(args)),
         Goal::Accept(command) => super::accept::run(kernel, command),
     }

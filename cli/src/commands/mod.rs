@@ -2,6 +2,7 @@
 
 pub mod accept;
 pub mod agent;
+pub mod call;
 pub mod feedback;
 pub mod gate;
 pub mod goal;
@@ -70,6 +71,7 @@ pub fn run(kernel: &Kernel, cli: &Cli) -> Result<Value> {
         Command::Migrate(command) => store::migrate(kernel, command),
         Command::HostModePlan(command) => host::mode_plan(kernel, command),
         Command::HeartbeatPrompt(command) => host::heartbeat_prompt(kernel, command),
+        Command::Call(command) => call::run(kernel, command),
         Command::RegisterAgent(command) => agent::register_reference(kernel, command),
         Command::GoalLifecycle(command) => goal::lifecycle_reference(kernel, command),
         // `main` has run them: a worker prints its own lines, the others need no kernel.

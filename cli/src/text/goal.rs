@@ -9,6 +9,17 @@ use super::status::state_cell;
 use super::time::relative;
 use super::value::{instant, items, number, text, word, yes};
 
+/// `goal changed-since`.
+pub fn changed(page: &mut Page, value: &Value) {
+    let (tone, said) = match (yes(value, "changed"), yes(value, "edited")) {
+        (true, true) => (Tone::Wait, "changed, with hand edits of the state file"),
+        (true, false) => (Tone::Wait, "changed"),
+        (false, _) => (Tone::Good, "unchanged"),
+    };
+    page.head(tone, said, text(value, "goal_id"));
+    page.line("commit", number(value, "commit").to_string());
+}
+
 pub fn list(page: &mut Page, value: &Value) {
     let goals = items(value, "goals");
     if goals.is_empty() {

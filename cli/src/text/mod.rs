@@ -75,6 +75,7 @@ const KINDS: &[Kind] = &[
     Kind { is: |v| mode(v, "status") && has(v, "window"), show: status::one },
     Kind { is: |v| mode(v, "status") && has(v, "goals"), show: quota::windows },
     Kind { is: |v| mode(v, "plan"), show: quota::plan },
+    Kind { is: |v| has(v, "changed") && has(v, "mark"), show: goal::changed },
     Kind { is: |v| has(v, "ledger"), show: history::ledger },
     Kind { is: |v| has(v, "commits") && !has(v, "objective"), show: history::commits },
     Kind { is: |v| has(v, "quota") && has(v, "objective"), show: goal::show },

@@ -95,9 +95,11 @@ pub fn step(
     let mut next = binding.clone();
     next.at = now;
     let out = next.pending.clone();
+    let settled = matches!(turn, Some((TurnState::Settled, _)));
+    let lapsed = out.is_some() && !live && !settled;
     if out.is_some() && !live {
         next.pending = None;
-        if matches!(turn, Some((TurnState::Settled, _))) {
+        if settled {
             next.failures = 0;
         }
     }
@@ -120,6 +122,8 @@ pub fn step(
         LoopEvent::Settled { turn_instance_id } => {
             let named = |p: &Pending| turn_instance_id.as_deref() == Some(p.turn_id.as_str());
             match &next.pending {
+                // Another turn than the one that is out has ended.
+                Some(p) if turn_instance_id.is_some() && !named(p) => stay(next),
                 // Idleness from before the prompt arrived, told twice.
                 Some(p) if !p.delivered && !named(p) => stay(next),
                 Some(p) => {
@@ -198,6 +202,8 @@ pub fn step(
             _ if held => stay(next),
             (Some(_), _) => stay(next),
             (None, Some(due)) if due <= now => (evaluate(next), None),
+            // The turn that was out has lapsed, and nobody will say that it is over.
+            (None, None) if lapsed => (evaluate(next), None),
             // Early, or a timer from before the session was taken over.
             (None, _) => stay(next),
         },

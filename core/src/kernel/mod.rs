@@ -2,6 +2,7 @@
 //! a transaction, runs the pure command or decision, and makes the result durable.
 
 mod activation;
+mod changed;
 mod goal;
 mod host_poll;
 mod hosts;
@@ -47,6 +48,7 @@ use crate::registry::{Registry, Route, RouteInput};
 use crate::store::sqlite::SqliteOptions;
 
 pub use activation::{HostLoopActivateRequest, ThreadRequest};
+pub use changed::ChangedSinceRequest;
 pub use lifecycle::{AgentListRequest, AgentRegisterRequest, GoalCreateRequest, GoalStopRequest};
 pub use loop_session::LoopSession;
 pub use maintenance::{
@@ -175,6 +177,7 @@ impl Kernel {
             Op::GoalResume => self.goal_resume(&at),
             Op::GoalList => self.goal_list(),
             Op::GoalShow => self.goal_show(&at),
+            Op::GoalChangedSince => self.goal_changed_since(&at, &body(request)?),
             Op::GoalAdoptLegacy => self.adopt_legacy(&at),
             Op::AgentRegister => self.agent_register(&at, &body(request)?),
             Op::AgentList => self.agent_list(&at, &body(request)?),

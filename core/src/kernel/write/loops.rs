@@ -21,7 +21,7 @@ use crate::host_loop::{
     Action, Binding, LoopEvent, LoopState, Notice, Pending, Reading, Reason, SessionKey, Step,
     Surface, conclude, standing, step,
 };
-use crate::model::{AgentId, CommitRecord, EffectId, Instant, TurnId};
+use crate::model::{AgentId, CommitRecord, EffectId, HolderEvidence, Instant, TurnId};
 use crate::operation::Addressed;
 use crate::registry::Registry;
 use crate::store::Change;
@@ -128,17 +128,20 @@ impl Kernel {
         let before = self.before(stage, asked, stored.as_ref())?;
         let out = before.pending.as_ref().map(|p| stage.tx.turn(&p.turn_id)).transpose()?.flatten();
         let turn = out.as_ref().map(|t| (t.state, t.expires_at));
-        if stored.is_some()
+        let holder = request.holder_pid.map(super::admit::holder).transpose()?;
+        let stale = stored.is_some()
             && request.event != LoopEvent::Activated
-            && request.generation.is_some_and(|seen| seen != before.generation)
-        {
+            && request.generation.is_some_and(|seen| seen != before.generation);
+        let joined = joins(&before, request, holder.as_ref());
+        if stale || joined {
             let action = standing(&before, out.and_then(|t| t.expires_at), stage.now);
             let mut said = said(&before, &action);
-            said.insert("stale".into(), json!(true));
+            said.insert(if stale { "stale" } else { "joined" }.into(), json!(true));
             let answer = receipt(goal_id.as_str(), stage.scene()?.commit - 1, stage.now, said);
             return Ok(Done { answer, puts: Vec::new(), idle: true });
         }
         let (stepped, end) = step(&before, &request.event, asked.surface, turn, stage.now);
+        let stepped = held_by(stepped, &request.event, holder);
         let mut changes = match &end {
             Some((turn, how)) => end_turn(&stage.scene()?, turn, *how)?,
             None => Vec::new(),
@@ -172,6 +175,9 @@ impl Kernel {
         }
         stage.tx.apply(&swap)?;
         let mut said = said(&outcome.binding, &outcome.action);
+        if let (Some((turn, _)), false) = (&end, changes.is_empty()) {
+            said.insert("ended_turn".into(), json!(turn));
+        }
         if let Some(notice) = notice {
             said.insert("notice".into(), json!(notice));
         }
@@ -240,9 +246,6 @@ impl Kernel {
         if let Some(context) = &request.execution_context {
             context.check()?;
             binding.door.execution_context = Some(context.clone());
-        }
-        if let Some(pid) = request.holder_pid {
-            binding.holder = Some(super::admit::holder(pid)?);
         }
         Ok(binding)
     }
@@ -379,6 +382,37 @@ impl Kernel {
             changes.push(Change::DropHostRow { kind: row.kind, key: row.key });
             Ok(Effect::new(changes, json!({"unbound": true, "session_key": key})))
         })
+    }
+}
+
+/// Whether a runtime that found the session comes beside one that has it and lives: two
+/// windows on one session. It takes nothing over; the other one's turn goes on.
+fn joins(before: &Binding, request: &LoopStepRequest, new: Option<&HolderEvidence>) -> bool {
+    let other = before.holder.as_ref().filter(|h| Some(*h) != new);
+    request.event == LoopEvent::SessionReplaced
+        && new.is_some()
+        && other.is_some_and(|h| crate::file::process::evidence(h.pid).as_ref() == Some(h))
+}
+
+/// Who has the session: whoever activates it, takes it over or hands out its next prompt.
+/// A runtime that only looks leaves it with the one that has it.
+fn held_by(stepped: Step, event: &LoopEvent, new: Option<HolderEvidence>) -> Step {
+    let (Some(new), false) = (new, matches!(event, LoopEvent::Disposed { .. })) else {
+        return stepped;
+    };
+    let put = |mut binding: Box<Binding>, takes: bool| {
+        if takes || binding.holder.is_none() {
+            binding.holder = Some(new.clone());
+        }
+        binding
+    };
+    match stepped {
+        Step::Evaluate(binding) => Step::Evaluate(put(binding, true)),
+        Step::Resend(binding) => Step::Resend(put(binding, true)),
+        Step::Done(binding, action) => {
+            let takes = matches!(event, LoopEvent::Activated | LoopEvent::SessionReplaced);
+            Step::Done(put(binding, takes), action)
+        }
     }
 }
 

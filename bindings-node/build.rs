@@ -1,0 +1,5 @@
+//! Link arguments that a Node addon needs on some systems.
+
+fn main() {
+    napi_build::setup();
+}

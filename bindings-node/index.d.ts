@@ -1,0 +1,2504 @@
+// Made by `cargo xtask generate` from the table of operations and the JSON Schemas of the
+// kernel. Do not edit: a test compares it with what the sources say.
+
+/** Any answer. `ok` is false only where a refusal is an answer (`shouldRun`, `turnAdmit`). */
+export interface Answer {
+  ok: boolean;
+  [field: string]: unknown;
+}
+
+/** What `loop.step` and a {@link LoopSession} answer. */
+export interface LoopAnswer extends Answer {
+  /** What the host does next. */
+  action: LoopAction;
+  /** What a person is told, when it is something new. */
+  notice?: LoopNotice;
+  /** How the loop stands. */
+  loop?: Record<string, unknown>;
+  /** What of the decision a host shows. */
+  decision?: Record<string, unknown>;
+  /** Number of the last commit; see `goalChangedSince`. */
+  commit?: number;
+}
+
+/** What `goal.changed_since` answers. */
+export interface ChangedSince extends Answer {
+  /** The last commit. */
+  commit: number;
+  /** Something that decisions go by changed. */
+  changed: boolean;
+  /** The state file has hand edits that the next write takes in. */
+  edited: boolean;
+  /** Differs whenever the answer would tell something new. */
+  mark: string;
+}
+
+/** What `quota.should_run` and `turn.admit` answer. */
+export interface Packet {
+  /** An answer was reached, also when it is "do not run" (exit status 0). */
+  ok: boolean;
+  /** The records can be trusted. */
+  status_health_ok: boolean;
+  /** `should-run`. */
+  mode: string;
+  /** Goal. */
+  goal_id: string;
+  /** Decision. */
+  decision: string;
+  /** May the agent run. */
+  should_run: boolean;
+  /** The rule that decided. */
+  rule: string;
+  /** Its place in the table. */
+  rule_order: number;
+  /** What is done. */
+  effective_action: string;
+  /** State. */
+  state: string;
+  /** Why, one sentence. */
+  reason: string;
+  /** Why, one word. */
+  reason_code?: string | null;
+  /** What stopped the goal. */
+  pause_cause?: string | null;
+  /** When a slot comes free. */
+  next_eligible_at?: string | null;
+  /** Who does what. */
+  interaction_contract: {
+    /** `loopx_interaction_contract_v0`. */
+    schema_version: string;
+    /** Mode. */
+    mode: string;
+    /** Person. */
+    user_channel: {
+      /** Nothing goes on until a person acts. */
+      action_required: boolean;
+      /** `NOTIFY` or `DONT_NOTIFY`. */
+      notify: string;
+      /** Told beside running work. */
+      non_blocking?: boolean;
+      /** The questions, at most three. */
+      actions?: ({
+        /** Todo. */
+        todo_id: string | null;
+        /** Its text. */
+        text: string;
+      })[];
+      /** How many there are in all, when more than shown. */
+      more?: number | null;
+    };
+    /** Agent. */
+    agent_channel: {
+      /** It must work now. */
+      must_attempt: boolean;
+      /** It may deliver, not only mend. */
+      delivery_allowed: boolean;
+      /** Doing nothing, silently, is right. */
+      quiet_noop_allowed: boolean;
+      /** One sentence. */
+      primary_action: string;
+    };
+    /** Command line. */
+    cli_channel: {
+      /** Never: a decision is not work. */
+      spend_allowed_now: boolean;
+      /** A slot is spent once the work is validated. */
+      spend_after_validation: boolean;
+      /** Next commands. */
+      next_cli_actions?: string[];
+    };
+  };
+  /** The todo. */
+  selected_todo: {
+    /** `quota_selected_todo_v0`. */
+    schema_version: string;
+    /** Identity; null for a line of the state file that no command has taken in yet. */
+    todo_id: string | null;
+    /** Its text, cut. */
+    text: string;
+    /** Class. */
+    task_class: string;
+    /** `P0` to `P4`. */
+    priority?: string | null;
+    /** Kind of work. */
+    action_kind?: string | null;
+    /** Monitors: what is watched. */
+    target_key?: string | null;
+    /** Holder. */
+    claimed_by?: string | null;
+    /** `current_agent_claimed_todo`, `unclaimed_todo` or `scoped_user_gate_fallback`. */
+    selected_by: string;
+    /** Claim it before working. */
+    claim_required_before_work: boolean;
+  } | null;
+  /** Window. */
+  quota: {
+    /** Share of the window. */
+    compute: number;
+    /** Hours. */
+    window_hours: number;
+    /** Minutes of a slot. */
+    slot_minutes: number;
+    /** Slots allowed. */
+    allowed_slots: number;
+    /** Slots spent. */
+    spent_slots: number | null;
+    /** Slots reserved. */
+    reserved_slots: number | null;
+    /** Same as the packet's. */
+    state: string;
+  };
+  /** When to look again. */
+  scheduler_hint: {
+    /** `scheduler_hint_v0`. */
+    schema_version: string;
+    /** Always `quota.should-run`. */
+    source: string;
+    /** What the host does. */
+    action: string;
+    /** Class. */
+    cadence_class: string;
+    /** Why. */
+    reason_code: string;
+    /**
+     * Minutes to the first next look: the ladder's first step, earlier when a monitor
+     * comes due or a slot comes free before; absent for a stop.
+     */
+    next_check_minutes?: number | null;
+    /** Unchanged polls. */
+    unchanged_poll: {
+      /** Polls allowed. */
+      limits: {
+        /** Shell worker and other local schedulers. */
+        local_scheduler: number | null;
+        /** Codex CLI. */
+        codex_cli_tui: number | null;
+        /** Claude Code. */
+        claude_code_loop: number | null;
+      };
+      /** What follows. */
+      after_limits: {
+        /** Shell worker and other local schedulers. */
+        local_scheduler: string;
+        /** Codex CLI. */
+        codex_cli_tui: string;
+        /** Claude Code. */
+        claude_code_loop: string;
+      };
+      /** One recheck before it follows. */
+      final_quota_replan_check_enabled: boolean;
+      /** What the recheck is. */
+      final_quota_replan_check_action?: string | null;
+    } | {
+      /** Directive for local schedulers. */
+      local_scheduler: string;
+      /** Directive for Codex CLI. */
+      codex_cli_tui: string;
+      /** Directive for Codex App over SSH. */
+      codex_app_ssh_goal: string;
+      /** Directive for Claude Code. */
+      claude_code_loop: string;
+      /** Never. */
+      final_quota_replan_check_enabled: boolean;
+    };
+    /** Who wakes the agent, when the door said so. */
+    execution_context?: {
+      /** Host surface. */
+      host_surface: string;
+      /** Who owns the schedule. */
+      scheduler_owner: string;
+      /** How the host runs. */
+      execution_mode: string;
+      /** `runtime_profile:<name>` or `explicit`. */
+      source: string;
+    } | null;
+    /** Tokens; absent for a stop. */
+    reset_policy?: {
+      /** Changes when the wait is another one; only equality matters. */
+      reset_token: string;
+      /** Digest of what is waited on, without the ladder. */
+      identity_signature: string;
+    } | null;
+    /** The ladder, on request. */
+    cold_path_detail?: {
+      /** `scheduler_hint_detail_v0`. */
+      schema_version: string;
+      /** For local schedulers. */
+      local_scheduler: {
+        /** First step. */
+        recommended_interval_minutes: number;
+        /** Last step. */
+        max_interval_minutes: number;
+        /** Steps by number of unchanged polls. */
+        example_progression_minutes: number[];
+        /** Polls allowed. */
+        unchanged_poll_limit: number | null;
+        /** What follows. */
+        after_limit: string;
+      };
+    } | null;
+  };
+  /** Who asked. */
+  agent_identity: {
+    /** Canonical id. */
+    agent_id: string | null;
+    /** In the roster. */
+    registered: boolean;
+  };
+  /** Shown once per key by a loop that tells a person. */
+  notify_key?: string | null;
+  /** What is not as it should be, at most three. */
+  findings?: ({
+    /** Stable word. */
+    code: string;
+    /** The todo, field or file that it is about. */
+    about: string;
+    /** One sentence. */
+    message?: string;
+    /** How to mend it. */
+    next_command?: string | null;
+  })[];
+  normal_delivery_allowed: boolean;
+  recovery_delivery_allowed: boolean;
+  self_repair_allowed: boolean;
+  capability_repair_allowed: boolean;
+  workspace_repair_allowed: boolean;
+  actionable_by_codex: boolean;
+  safe_bypass_allowed: boolean;
+  waiting_on: string;
+  status: string;
+  lifecycle_phase: string;
+  lifecycle_flags: unknown[];
+  source: string;
+  recommended_action: string;
+  requires_user_action: boolean;
+  open_count: number;
+  heartbeat_recommendation: unknown;
+  execution_obligation: unknown;
+  automation_liveness: unknown;
+  protocol_action_packet: unknown;
+  plan_summary: unknown;
+  todo_write_hint: unknown;
+  /** Only when the goal is proven ended: hosts stop on nothing less. */
+  goal_frontier_projection?: unknown;
+  rollout_event: null;
+}
+
+/** Something that happened to a session. */
+export type LoopEvent = {
+  kind: "activated";
+} | {
+  kind: "settled";
+  /**
+   * The turn that is over, from a host that knows; a host that only knows that the
+   * session is idle leaves it out, and the loop goes by whether the prompt arrived.
+   */
+  turn_instance_id?: string | null;
+} | {
+  kind: "user_prompt";
+  /** Its text. Compared with the turn that is out, never kept. */
+  prompt?: string | null;
+} | {
+  kind: "delivered";
+} | {
+  kind: "aborted";
+} | {
+  kind: "paused";
+} | {
+  kind: "resumed";
+} | {
+  kind: "timer";
+} | {
+  kind: "changed";
+} | {
+  kind: "probe_failed";
+  /** Seconds of the first wait, of a host that has its own. */
+  retry_seconds?: number | null;
+} | {
+  kind: "compacted";
+} | {
+  kind: "session_replaced";
+} | {
+  kind: "host_error";
+  /** Seconds of the first wait, of a host that has its own. */
+  retry_seconds?: number | null;
+} | {
+  kind: "disposed";
+  /** It has stopped the turn that was out. */
+  ended_turn?: boolean;
+};
+
+/** What the host does next. */
+export type LoopAction = {
+  kind: "prompt";
+  /** The turn. */
+  turn_id: string;
+  /** What it is bound to. */
+  todo_id?: string | null;
+  /** What the agent reads; its last line names the turn. */
+  text: string;
+} | {
+  kind: "wait";
+  /** When to send a `timer` event. */
+  until: string;
+} | {
+  kind: "recheck";
+} | {
+  kind: "pause";
+  /** Why. */
+  reason: "user_paused" | "user_prompt" | "aborted" | "unchanged_limit" | "goal_stopped" | "quota_paused" | "returned_to_owner" | "terminal" | "replaced";
+  /**
+   * What the hint tells this host to do, such as
+   * `update_goal_blocked_keep_loopx_active`.
+   */
+  directive?: string | null;
+} | {
+  kind: "stop";
+  /** Why. */
+  reason: "user_paused" | "user_prompt" | "aborted" | "unchanged_limit" | "goal_stopped" | "quota_paused" | "returned_to_owner" | "terminal" | "replaced";
+  /** What the hint tells this host to do, such as `exit`. */
+  directive?: string | null;
+} | {
+  kind: "idle";
+};
+
+/** What a person is told, once per key. */
+export interface LoopNotice {
+  /** Shown once; another key is another notice. */
+  key: string;
+  /** One sentence. */
+  text: string;
+  /** What they can do. */
+  commands?: string[];
+}
+
+/** Request of `todo.add`. */
+export interface TodoAddRequest {
+  /** The goal; the registry's only one when absent. */
+  goal_id?: string | null;
+  /** Makes a repeat of the same write answer the first receipt. */
+  effect_id?: string | null;
+  /** Whose list. */
+  role: "user" | "agent";
+  /** The line, with `[P0]` to `[P4]` in front for a priority. */
+  text: string;
+  /** `open`, `blocked` or `deferred`. */
+  status?: "open" | "done" | "blocked" | "deferred" | null;
+  /** Who adds it; for user todos also whom it concerns. */
+  agent_id?: string | null;
+  /** Remark. */
+  note?: string | null;
+  /** Why it is blocked. */
+  reason?: string | null;
+  /** Class. */
+  task_class?: "advancement_task" | "continuous_monitor" | "user_gate" | "user_action" | "blocker" | null;
+  /** Kind of work, `[a-z][a-z0-9_-]{0,63}`. */
+  action_kind?: string | null;
+  /** Domain word. */
+  task_domain?: string | null;
+  /** Repository the work belongs to. */
+  task_repository?: string | null;
+  /** `independent_handoff` or `same_agent_non_delivery`. */
+  continuation_policy?: string | null;
+  /** Path globs. */
+  required_write_scopes?: string[];
+  /** Capabilities needed. */
+  required_capabilities?: string[];
+  /** Capabilities to obtain. */
+  target_capabilities?: string[];
+  /** Gates: scope decided. */
+  decision_scope?: string | null;
+  /** Scopes needed. */
+  required_decision_scopes?: string[];
+  /** Holder. */
+  claimed_by?: string | null;
+  /** User todos: whom it concerns. */
+  bound_agent?: string | null;
+  /** User todos: everyone. */
+  goal_bound?: boolean | null;
+  /** Gates: whom it blocks. */
+  blocks_agent?: string | null;
+  /** Gates: everyone. */
+  global_gate?: boolean | null;
+  /** Who may not take it. */
+  excluded_agents?: string[];
+  /** Gates: what it blocks. */
+  unblocks_todo_id?: string | null;
+  /** Condition. */
+  resume_when?: string | null;
+  /** Monitors: what. */
+  target_key?: string | null;
+  /** Monitors: how often. */
+  cadence?: string | null;
+  /** Monitors: when next. */
+  next_due_at?: string | null;
+  /** Monitors: until when. */
+  expires_at?: string | null;
+  /** Monitors: never closed. */
+  watch_only?: boolean | null;
+}
+
+/** Request of `todo.list`. */
+export interface TodoListRequest {
+  /** The goal; the registry's only one when absent. */
+  goal_id?: string | null;
+  /** One role only. */
+  role?: "user" | "agent" | null;
+  /** One status only. */
+  status?: "open" | "done" | "blocked" | "deferred" | null;
+  /** One todo only. */
+  todo_id?: string | null;
+  /**
+   * What this agent may see: unclaimed or its own, not excluded; user todos that
+   * concern it.
+   */
+  agent_id?: string | null;
+  /** At most so many. */
+  limit?: number | null;
+  /** With archived ones. */
+  archived?: boolean;
+}
+
+/** Request of `todo.claim`. */
+export interface TodoClaimRequest {
+  /** The goal; the registry's only one when absent. */
+  goal_id?: string | null;
+  /** Makes a repeat of the same write answer the first receipt. */
+  effect_id?: string | null;
+  /** Which. */
+  todo_id: string;
+  /** For whom; the acting agent when absent. */
+  claimed_by?: string | null;
+  /** Who acts. */
+  agent_id?: string | null;
+}
+
+/** Request of `todo.update`. */
+export interface TodoUpdateRequest {
+  /** The goal; the registry's only one when absent. */
+  goal_id?: string | null;
+  /** Makes a repeat of the same write answer the first receipt. */
+  effect_id?: string | null;
+  /** Which. */
+  todo_id?: string;
+  /** Who acts. */
+  agent_id?: string | null;
+  /** New text. */
+  text?: string | null;
+  /** New status; an agent todo is completed with `todo complete`. */
+  status?: "open" | "done" | "blocked" | "deferred" | null;
+  /**
+   * Fields to take off: `claim`, `blocks-agent`, `excluded-agents`, `global-gate`,
+   * `unblocks-todo-id`, `decision-scope`, `resume-when`, `note`, `reason`.
+   */
+  clear?: string[];
+  /** Todos that follow it. */
+  successor_todo_ids?: string[];
+  /** Nothing follows it. */
+  no_follow_up?: boolean;
+  /** Remark. */
+  note?: string | null;
+  /** Why it is blocked. */
+  reason?: string | null;
+  /** Class. */
+  task_class?: "advancement_task" | "continuous_monitor" | "user_gate" | "user_action" | "blocker" | null;
+  /** Kind of work, `[a-z][a-z0-9_-]{0,63}`. */
+  action_kind?: string | null;
+  /** Domain word. */
+  task_domain?: string | null;
+  /** Repository the work belongs to. */
+  task_repository?: string | null;
+  /** `independent_handoff` or `same_agent_non_delivery`. */
+  continuation_policy?: string | null;
+  /** Path globs. */
+  required_write_scopes?: string[];
+  /** Capabilities needed. */
+  required_capabilities?: string[];
+  /** Capabilities to obtain. */
+  target_capabilities?: string[];
+  /** Gates: scope decided. */
+  decision_scope?: string | null;
+  /** Scopes needed. */
+  required_decision_scopes?: string[];
+  /** Holder. */
+  claimed_by?: string | null;
+  /** User todos: whom it concerns. */
+  bound_agent?: string | null;
+  /** User todos: everyone. */
+  goal_bound?: boolean | null;
+  /** Gates: whom it blocks. */
+  blocks_agent?: string | null;
+  /** Gates: everyone. */
+  global_gate?: boolean | null;
+  /** Who may not take it. */
+  excluded_agents?: string[];
+  /** Gates: what it blocks. */
+  unblocks_todo_id?: string | null;
+  /** Condition. */
+  resume_when?: string | null;
+  /** Monitors: what. */
+  target_key?: string | null;
+  /** Monitors: how often. */
+  cadence?: string | null;
+  /** Monitors: when next. */
+  next_due_at?: string | null;
+  /** Monitors: until when. */
+  expires_at?: string | null;
+  /** Monitors: never closed. */
+  watch_only?: boolean | null;
+}
+
+/** Request of `todo.complete`. */
+export interface TodoCompleteRequest {
+  /** The goal; the registry's only one when absent. */
+  goal_id?: string | null;
+  /** Makes a repeat of the same write answer the first receipt. */
+  effect_id?: string | null;
+  /** Which. */
+  todo_id?: string;
+  /** Who acts. */
+  agent_id?: string | null;
+  /** What shows that it is done. */
+  evidence?: string | null;
+  /** Remark. */
+  note?: string | null;
+  /** Nothing follows. */
+  no_follow_up?: boolean;
+  /** Existing todos that follow. */
+  successor_todo_ids?: string[];
+  /** Text of a new agent todo that follows; inherits the priority when it has none. */
+  next_agent_todo?: string | null;
+  /** Text of a new user todo that follows. */
+  next_user_todo?: string | null;
+  /** Class of that user todo. */
+  next_user_task_class?: "advancement_task" | "continuous_monitor" | "user_gate" | "user_action" | "blocker" | null;
+  /** Fields of the new agent todo. */
+  next_fields?: {
+    /** Remark. */
+    note?: string | null;
+    /** Why it is blocked. */
+    reason?: string | null;
+    /** Class. */
+    task_class?: "advancement_task" | "continuous_monitor" | "user_gate" | "user_action" | "blocker" | null;
+    /** Kind of work, `[a-z][a-z0-9_-]{0,63}`. */
+    action_kind?: string | null;
+    /** Domain word. */
+    task_domain?: string | null;
+    /** Repository the work belongs to. */
+    task_repository?: string | null;
+    /** `independent_handoff` or `same_agent_non_delivery`. */
+    continuation_policy?: string | null;
+    /** Path globs. */
+    required_write_scopes?: string[];
+    /** Capabilities needed. */
+    required_capabilities?: string[];
+    /** Capabilities to obtain. */
+    target_capabilities?: string[];
+    /** Gates: scope decided. */
+    decision_scope?: string | null;
+    /** Scopes needed. */
+    required_decision_scopes?: string[];
+    /** Holder. */
+    claimed_by?: string | null;
+    /** User todos: whom it concerns. */
+    bound_agent?: string | null;
+    /** User todos: everyone. */
+    goal_bound?: boolean | null;
+    /** Gates: whom it blocks. */
+    blocks_agent?: string | null;
+    /** Gates: everyone. */
+    global_gate?: boolean | null;
+    /** Who may not take it. */
+    excluded_agents?: string[];
+    /** Gates: what it blocks. */
+    unblocks_todo_id?: string | null;
+    /** Condition. */
+    resume_when?: string | null;
+    /** Monitors: what. */
+    target_key?: string | null;
+    /** Monitors: how often. */
+    cadence?: string | null;
+    /** Monitors: when next. */
+    next_due_at?: string | null;
+    /** Monitors: until when. */
+    expires_at?: string | null;
+    /** Monitors: never closed. */
+    watch_only?: boolean | null;
+  };
+  /** Gates: the decision. */
+  decision_outcome?: "approve" | "reject" | "cancel" | null;
+  /** Gates that approve a scope: how long it stays granted; standing when absent. */
+  grant_life?: "once" | {
+    /** RFC 3339, UTC */
+    until: string;
+  } | "standing" | null;
+  /**
+   * Gates that approve a scope: to whom; the agent that the gate blocks, else every
+   * agent, when absent.
+   */
+  grant_agent?: string | null;
+  /** The turn in which it was done. */
+  turn_instance_id?: string | null;
+}
+
+/** Request of `quota.should_run`. */
+export interface ShouldRunRequest {
+  /** The goal; the registry's only one when absent. */
+  goal_id?: string | null;
+  /** Who asks. */
+  agent_id?: string | null;
+  /** Capabilities that the door declares. */
+  available_capabilities?: string[];
+  /** The door works in a worktree of its own. */
+  independent_worktree?: boolean;
+  /** Who wakes the agent. */
+  execution_context?: {
+    /** Host surface. */
+    host_surface: string;
+    /** Who owns the schedule. */
+    scheduler_owner: string;
+    /** How the host runs. */
+    execution_mode: string;
+    /** `runtime_profile:<name>` or `explicit`. */
+    source: string;
+  } | null;
+  /** Sections to add. */
+  include_detail?: ("scheduler" | "agent-todos" | "user-todos" | "goal-boundary" | "vision" | "all")[];
+  /**
+   * The turn; makes it an admission. `turn.admit` without one names it itself, and gives
+   * the same again while that turn lives.
+   */
+  turn_instance_id?: string | null;
+  /** Seconds that the reservation lives, 3,600 when absent, at most 86,400. */
+  ttl_seconds?: number | null;
+  /** A process that outlives this call and whose death frees the turn. */
+  holder_pid?: number | null;
+}
+
+/** Request of `turn.admit`. */
+export interface TurnAdmitRequest {
+  /** The goal; the registry's only one when absent. */
+  goal_id?: string | null;
+  /** Makes a repeat of the same write answer the first receipt. */
+  effect_id?: string | null;
+  /** Who asks. */
+  agent_id?: string | null;
+  /** Capabilities that the door declares. */
+  available_capabilities?: string[];
+  /** The door works in a worktree of its own. */
+  independent_worktree?: boolean;
+  /** Who wakes the agent. */
+  execution_context?: {
+    /** Host surface. */
+    host_surface: string;
+    /** Who owns the schedule. */
+    scheduler_owner: string;
+    /** How the host runs. */
+    execution_mode: string;
+    /** `runtime_profile:<name>` or `explicit`. */
+    source: string;
+  } | null;
+  /** Sections to add. */
+  include_detail?: ("scheduler" | "agent-todos" | "user-todos" | "goal-boundary" | "vision" | "all")[];
+  /**
+   * The turn; makes it an admission. `turn.admit` without one names it itself, and gives
+   * the same again while that turn lives.
+   */
+  turn_instance_id?: string | null;
+  /** Seconds that the reservation lives, 3,600 when absent, at most 86,400. */
+  ttl_seconds?: number | null;
+  /** A process that outlives this call and whose death frees the turn. */
+  holder_pid?: number | null;
+}
+
+/** Request of `turn.renew`. */
+export interface TurnRenewRequest {
+  /** The goal; the registry's only one when absent. */
+  goal_id?: string | null;
+  /** Makes a repeat of the same write answer the first receipt. */
+  effect_id?: string | null;
+  /** Which. */
+  turn_instance_id?: string;
+  /** Who acts. */
+  agent_id?: string | null;
+  /** Renew: seconds from now, 3,600 when absent, at most 86,400. */
+  ttl_seconds?: number | null;
+  /** Release: why. */
+  reason?: string | null;
+}
+
+/** Request of `turn.release`. */
+export interface TurnReleaseRequest {
+  /** The goal; the registry's only one when absent. */
+  goal_id?: string | null;
+  /** Makes a repeat of the same write answer the first receipt. */
+  effect_id?: string | null;
+  /** Which. */
+  turn_instance_id?: string;
+  /** Who acts. */
+  agent_id?: string | null;
+  /** Renew: seconds from now, 3,600 when absent, at most 86,400. */
+  ttl_seconds?: number | null;
+  /** Release: why. */
+  reason?: string | null;
+}
+
+/** Request of `turn.show`. */
+export interface TurnShowRequest {
+  /** The goal; the registry's only one when absent. */
+  goal_id?: string | null;
+  /** Which. */
+  turn_instance_id?: string;
+  /** Who acts. */
+  agent_id?: string | null;
+  /** Renew: seconds from now, 3,600 when absent, at most 86,400. */
+  ttl_seconds?: number | null;
+  /** Release: why. */
+  reason?: string | null;
+}
+
+/** Request of `turn.settle`. */
+export interface TurnSettleRequest {
+  /** The goal; the registry's only one when absent. */
+  goal_id?: string | null;
+  /** Makes a repeat of the same write answer the first receipt. */
+  effect_id?: string | null;
+  /** Which; the agent's only live one when empty. */
+  turn_instance_id?: string;
+  /** Who acts. */
+  agent_id?: string | null;
+  /** What it came to. */
+  outcome: "progress" | "completed" | "blocked" | "no_change" | "failed";
+  /** What shows it; needed for progress and completed. */
+  evidence?: string[];
+  /** Remark. */
+  note?: string | null;
+  /** Why; needed for blocked. */
+  reason?: string | null;
+  /** Completed: nothing follows. */
+  no_follow_up?: boolean;
+  /** Existing todos that follow. */
+  successor_todo_ids?: string[];
+  /** A new agent todo that follows, or that a replan decided on. */
+  next_agent_todo?: string | null;
+  /** A new user todo that follows. */
+  next_user_todo?: string | null;
+  /** Class of that user todo. */
+  next_user_task_class?: "advancement_task" | "continuous_monitor" | "user_gate" | "user_action" | "blocker" | null;
+  /** Fields of the new agent todo. */
+  next_fields?: {
+    /** Remark. */
+    note?: string | null;
+    /** Why it is blocked. */
+    reason?: string | null;
+    /** Class. */
+    task_class?: "advancement_task" | "continuous_monitor" | "user_gate" | "user_action" | "blocker" | null;
+    /** Kind of work, `[a-z][a-z0-9_-]{0,63}`. */
+    action_kind?: string | null;
+    /** Domain word. */
+    task_domain?: string | null;
+    /** Repository the work belongs to. */
+    task_repository?: string | null;
+    /** `independent_handoff` or `same_agent_non_delivery`. */
+    continuation_policy?: string | null;
+    /** Path globs. */
+    required_write_scopes?: string[];
+    /** Capabilities needed. */
+    required_capabilities?: string[];
+    /** Capabilities to obtain. */
+    target_capabilities?: string[];
+    /** Gates: scope decided. */
+    decision_scope?: string | null;
+    /** Scopes needed. */
+    required_decision_scopes?: string[];
+    /** Holder. */
+    claimed_by?: string | null;
+    /** User todos: whom it concerns. */
+    bound_agent?: string | null;
+    /** User todos: everyone. */
+    goal_bound?: boolean | null;
+    /** Gates: whom it blocks. */
+    blocks_agent?: string | null;
+    /** Gates: everyone. */
+    global_gate?: boolean | null;
+    /** Who may not take it. */
+    excluded_agents?: string[];
+    /** Gates: what it blocks. */
+    unblocks_todo_id?: string | null;
+    /** Condition. */
+    resume_when?: string | null;
+    /** Monitors: what. */
+    target_key?: string | null;
+    /** Monitors: how often. */
+    cadence?: string | null;
+    /** Monitors: when next. */
+    next_due_at?: string | null;
+    /** Monitors: until when. */
+    expires_at?: string | null;
+    /** Monitors: never closed. */
+    watch_only?: boolean | null;
+  };
+  /** Monitors: digest of what was seen. */
+  result_hash?: string | null;
+  /** Model usage. */
+  usage?: {
+    /** Tokens read. */
+    input_tokens?: number;
+    /** Tokens written. */
+    output_tokens?: number;
+    /** Cost in micro-units of the host's currency, when it knows. */
+    cost_micros?: number | null;
+  } | null;
+  /** Admit this turn in the same commit. */
+  admit_next?: string | null;
+  /** For the next decision: capabilities. */
+  available_capabilities?: string[];
+  /** For the next decision: a worktree of its own. */
+  independent_worktree?: boolean;
+}
+
+/** Request of `task_lease.acquire`. */
+export interface TaskLeaseAcquireRequest {
+  /** The goal; the registry's only one when absent. */
+  goal_id?: string | null;
+  /** Makes a repeat of the same write answer the first receipt. */
+  effect_id?: string | null;
+  /** Which todo. */
+  todo_id?: string;
+  /** Holder. */
+  owner?: string | null;
+  /** The caller's key, `[A-Za-z0-9_.:@/-]{1,160}`. */
+  idempotency_key?: string | null;
+  /** Seconds, 2,700 when absent, at most 86,400. */
+  ttl_seconds?: number | null;
+  /** Path globs that nobody else's lease may overlap. */
+  write_scopes?: string[];
+  /** The version that the caller read; needed to renew, transfer and release. */
+  expected_version?: number | null;
+  /** Transfer: to whom. */
+  new_owner?: string | null;
+  /** Transfer: the new holder's key. */
+  new_idempotency_key?: string | null;
+  /** A process that outlives this call and whose death frees the lease. */
+  holder_pid?: number | null;
+}
+
+/** Request of `task_lease.renew`. */
+export interface TaskLeaseRenewRequest {
+  /** The goal; the registry's only one when absent. */
+  goal_id?: string | null;
+  /** Makes a repeat of the same write answer the first receipt. */
+  effect_id?: string | null;
+  /** Which todo. */
+  todo_id?: string;
+  /** Holder. */
+  owner?: string | null;
+  /** The caller's key, `[A-Za-z0-9_.:@/-]{1,160}`. */
+  idempotency_key?: string | null;
+  /** Seconds, 2,700 when absent, at most 86,400. */
+  ttl_seconds?: number | null;
+  /** Path globs that nobody else's lease may overlap. */
+  write_scopes?: string[];
+  /** The version that the caller read; needed to renew, transfer and release. */
+  expected_version?: number | null;
+  /** Transfer: to whom. */
+  new_owner?: string | null;
+  /** Transfer: the new holder's key. */
+  new_idempotency_key?: string | null;
+  /** A process that outlives this call and whose death frees the lease. */
+  holder_pid?: number | null;
+}
+
+/** Request of `task_lease.transfer`. */
+export interface TaskLeaseTransferRequest {
+  /** The goal; the registry's only one when absent. */
+  goal_id?: string | null;
+  /** Makes a repeat of the same write answer the first receipt. */
+  effect_id?: string | null;
+  /** Which todo. */
+  todo_id?: string;
+  /** Holder. */
+  owner?: string | null;
+  /** The caller's key, `[A-Za-z0-9_.:@/-]{1,160}`. */
+  idempotency_key?: string | null;
+  /** Seconds, 2,700 when absent, at most 86,400. */
+  ttl_seconds?: number | null;
+  /** Path globs that nobody else's lease may overlap. */
+  write_scopes?: string[];
+  /** The version that the caller read; needed to renew, transfer and release. */
+  expected_version?: number | null;
+  /** Transfer: to whom. */
+  new_owner?: string | null;
+  /** Transfer: the new holder's key. */
+  new_idempotency_key?: string | null;
+  /** A process that outlives this call and whose death frees the lease. */
+  holder_pid?: number | null;
+}
+
+/** Request of `task_lease.release`. */
+export interface TaskLeaseReleaseRequest {
+  /** The goal; the registry's only one when absent. */
+  goal_id?: string | null;
+  /** Makes a repeat of the same write answer the first receipt. */
+  effect_id?: string | null;
+  /** Which todo. */
+  todo_id?: string;
+  /** Holder. */
+  owner?: string | null;
+  /** The caller's key, `[A-Za-z0-9_.:@/-]{1,160}`. */
+  idempotency_key?: string | null;
+  /** Seconds, 2,700 when absent, at most 86,400. */
+  ttl_seconds?: number | null;
+  /** Path globs that nobody else's lease may overlap. */
+  write_scopes?: string[];
+  /** The version that the caller read; needed to renew, transfer and release. */
+  expected_version?: number | null;
+  /** Transfer: to whom. */
+  new_owner?: string | null;
+  /** Transfer: the new holder's key. */
+  new_idempotency_key?: string | null;
+  /** A process that outlives this call and whose death frees the lease. */
+  holder_pid?: number | null;
+}
+
+/** Request of `task_lease.inspect`. */
+export interface TaskLeaseInspectRequest {
+  /** The goal; the registry's only one when absent. */
+  goal_id?: string | null;
+  /** Which todo. */
+  todo_id?: string;
+  /** Holder. */
+  owner?: string | null;
+  /** The caller's key, `[A-Za-z0-9_.:@/-]{1,160}`. */
+  idempotency_key?: string | null;
+  /** Seconds, 2,700 when absent, at most 86,400. */
+  ttl_seconds?: number | null;
+  /** Path globs that nobody else's lease may overlap. */
+  write_scopes?: string[];
+  /** The version that the caller read; needed to renew, transfer and release. */
+  expected_version?: number | null;
+  /** Transfer: to whom. */
+  new_owner?: string | null;
+  /** Transfer: the new holder's key. */
+  new_idempotency_key?: string | null;
+  /** A process that outlives this call and whose death frees the lease. */
+  holder_pid?: number | null;
+}
+
+/** Request of `handoff_mode.show`. */
+export interface HandoffModeShowRequest {
+  /** The goal; the registry's only one when absent. */
+  goal_id?: string | null;
+}
+
+/** Request of `handoff_mode.set`. */
+export interface HandoffModeSetRequest {
+  /** The goal; the registry's only one when absent. */
+  goal_id?: string | null;
+  /** Makes a repeat of the same write answer the first receipt. */
+  effect_id?: string | null;
+  /** The new mode. */
+  mode: "legacy" | "soft_claim" | "hard_lease";
+}
+
+/** Request of `loop.step`. */
+export interface LoopStepRequest {
+  /** The goal; the registry's only one when absent. */
+  goal_id?: string | null;
+  /** Makes a repeat of the same write answer the first receipt. */
+  effect_id?: string | null;
+  /** `--host` word of the host. */
+  surface: string;
+  /** The host's session: its file, its id. Only a digest of it is kept. */
+  session: string;
+  /** What happened. */
+  event: {
+    kind: "activated";
+  } | {
+    kind: "settled";
+    /**
+     * The turn that is over, from a host that knows; a host that only knows that the
+     * session is idle leaves it out, and the loop goes by whether the prompt arrived.
+     */
+    turn_instance_id?: string | null;
+  } | {
+    kind: "user_prompt";
+    /** Its text. Compared with the turn that is out, never kept. */
+    prompt?: string | null;
+  } | {
+    kind: "delivered";
+  } | {
+    kind: "aborted";
+  } | {
+    kind: "paused";
+  } | {
+    kind: "resumed";
+  } | {
+    kind: "timer";
+  } | {
+    kind: "changed";
+  } | {
+    kind: "probe_failed";
+    /** Seconds of the first wait, of a host that has its own. */
+    retry_seconds?: number | null;
+  } | {
+    kind: "compacted";
+  } | {
+    kind: "session_replaced";
+  } | {
+    kind: "host_error";
+    /** Seconds of the first wait, of a host that has its own. */
+    retry_seconds?: number | null;
+  } | {
+    kind: "disposed";
+    /** It has stopped the turn that was out. */
+    ended_turn?: boolean;
+  };
+  /**
+   * The generation that the host saw last. When another runtime has gone on since, the
+   * event changes nothing and the answer says how the loop stands.
+   */
+  generation?: number | null;
+  /** `activated`: for whom the loop asks. */
+  agent_id?: string | null;
+  /** Capabilities that the door declares; those of the activation when absent. */
+  available_capabilities?: string[] | null;
+  /** The door works in a worktree of its own; as at the activation when absent. */
+  independent_worktree?: boolean | null;
+  /** Who wakes the agent; as at the activation when absent. */
+  execution_context?: {
+    /** Host surface. */
+    host_surface: string;
+    /** Who owns the schedule. */
+    scheduler_owner: string;
+    /** How the host runs. */
+    execution_mode: string;
+    /** `runtime_profile:<name>` or `explicit`. */
+    source: string;
+  } | null;
+  /** Seconds that an admitted turn's reservation lives, 3,600 when absent. */
+  ttl_seconds?: number | null;
+  /** A process that outlives this call and whose death frees the turn. */
+  holder_pid?: number | null;
+  /** Only look: decide, keep the pace, admit nothing. */
+  observe?: boolean;
+}
+
+/** Request of `loop.show`. */
+export interface LoopShowRequest {
+  /** The goal; the registry's only one when absent. */
+  goal_id?: string | null;
+  /** `--host` word of the host. */
+  surface?: string | null;
+  /** The host's session; every loop of the goal when absent. */
+  session?: string | null;
+}
+
+/** Request of `loop.unbind`. */
+export interface LoopUnbindRequest {
+  /** The goal; the registry's only one when absent. */
+  goal_id?: string | null;
+  /** Makes a repeat of the same write answer the first receipt. */
+  effect_id?: string | null;
+  /** `--host` word of the host. */
+  surface?: string | null;
+  /** The host's session; every loop of the goal when absent. */
+  session?: string | null;
+}
+
+/** Request of `quota.status`. */
+export interface QuotaStatusRequest {
+  /** The goal; the registry's only one when absent. */
+  goal_id?: string | null;
+}
+
+/** Request of `quota.spend_slot`. */
+export interface QuotaSpendSlotRequest {
+  /** The goal; the registry's only one when absent. */
+  goal_id?: string | null;
+  /** Makes a repeat of the same write answer the first receipt. */
+  effect_id?: string | null;
+  /** Who spends. */
+  agent_id?: string | null;
+  /** For which todo; the last delivered one when absent. */
+  todo_id?: string | null;
+  /** How many; one when absent. */
+  slots?: number | null;
+  /** `heartbeat`, `controller`, `adapter` or `visible-goal`. */
+  source?: string | null;
+  /** The turn. */
+  turn_instance_id?: string | null;
+  /** Act; without it the answer is a preview. */
+  execute?: boolean;
+}
+
+/** Request of `refresh_state`. */
+export interface RefreshStateRequest {
+  /** The goal; the registry's only one when absent. */
+  goal_id?: string | null;
+  /** Makes a repeat of the same write answer the first receipt. */
+  effect_id?: string | null;
+  /** Who acts. */
+  agent_id?: string | null;
+  /** What was worked on. */
+  todo_id?: string | null;
+  /** The turn. */
+  turn_instance_id?: string | null;
+  /** What was delivered; `neutral` when absent. */
+  delivery_outcome?: "outcome_progress" | "primary_goal_outcome" | "surface_only" | "no_change" | "failed" | "neutral" | null;
+  /** The caller's word for it, `state_refreshed` when absent. */
+  classification?: string | null;
+  /** What to do next. */
+  recommended_action?: string | null;
+  /** What shows the delivery. */
+  evidence?: string[];
+  /** Model usage. */
+  usage?: {
+    /** Tokens read. */
+    input_tokens?: number;
+    /** Tokens written. */
+    output_tokens?: number;
+    /** Cost in micro-units of the host's currency, when it knows. */
+    cost_micros?: number | null;
+  } | null;
+}
+
+/** Request of `goal.create`. */
+export interface GoalCreateRequest {
+  /** The goal; the registry's only one when absent. */
+  goal_id?: string | null;
+  /** Makes a repeat of the same write answer the first receipt. */
+  effect_id?: string | null;
+  /** What the goal is for, one line. */
+  objective?: string | null;
+  /** First agents of the roster. */
+  agents?: string[];
+  /**
+   * State file, relative to the project; `.loopx/goals/<goal>/ACTIVE_GOAL_STATE.md`
+   * when absent. One that exists is connected, not overwritten.
+   */
+  state_file?: string | null;
+  /** Path globs that agents may write. */
+  write_scope?: string[];
+  /** Share of the window, 0 to 1. */
+  compute?: number | null;
+  /** Window in hours. */
+  window_hours?: number | null;
+  /** Slot in minutes. */
+  slot_minutes?: number | null;
+  /** Slots in the window. */
+  allowed_slots?: number | null;
+}
+
+/** Request of `goal.stop`. */
+export interface GoalStopRequest {
+  /** The goal; the registry's only one when absent. */
+  goal_id?: string | null;
+  /** Makes a repeat of the same write answer the first receipt. */
+  effect_id?: string | null;
+  /** Why, at most 600 characters. */
+  reason?: string | null;
+}
+
+/** Request of `goal.resume`. */
+export interface GoalResumeRequest {
+  /** The goal; the registry's only one when absent. */
+  goal_id?: string | null;
+  /** Makes a repeat of the same write answer the first receipt. */
+  effect_id?: string | null;
+}
+
+/** Request of `goal.list`. */
+export interface GoalListRequest {
+  /** The goal; the registry's only one when absent. */
+  goal_id?: string | null;
+}
+
+/** Request of `goal.show`. */
+export interface GoalShowRequest {
+  /** The goal; the registry's only one when absent. */
+  goal_id?: string | null;
+}
+
+/** Request of `goal.changed_since`. */
+export interface GoalChangedSinceRequest {
+  /** The goal; the registry's only one when absent. */
+  goal_id?: string | null;
+  /** The last commit that the asker has seen: `commit` of any answer. */
+  commit?: number;
+}
+
+/** Request of `goal.adopt_legacy`. */
+export interface GoalAdoptLegacyRequest {
+  /** The goal; the registry's only one when absent. */
+  goal_id?: string | null;
+  /** Makes a repeat of the same write answer the first receipt. */
+  effect_id?: string | null;
+}
+
+/** Request of `agent.register`. */
+export interface AgentRegisterRequest {
+  /** The goal; the registry's only one when absent. */
+  goal_id?: string | null;
+  /** Makes a repeat of the same write answer the first receipt. */
+  effect_id?: string | null;
+  /** Who; one text may hold several, separated by commas. */
+  agents?: string[];
+  /** Refuse agents that are registered already. */
+  require_new?: boolean;
+}
+
+/** Request of `agent.list`. */
+export interface AgentListRequest {
+  /** The goal; the registry's only one when absent. */
+  goal_id?: string | null;
+}
+
+/** Request of `gate.list`. */
+export interface GateListRequest {
+  /** The goal; the registry's only one when absent. */
+  goal_id?: string | null;
+}
+
+/** Request of `gate.open`. */
+export interface GateOpenRequest {
+  /** The goal; the registry's only one when absent. */
+  goal_id?: string | null;
+  /** Makes a repeat of the same write answer the first receipt. */
+  effect_id?: string | null;
+  /** What a person is asked. */
+  question?: string;
+  /** Who asks; blocks itself when the gate names nothing. */
+  agent_id?: string | null;
+  /** The todo that waits for the answer. */
+  unblocks_todo_id?: string | null;
+  /** The scope that is decided, `kind:granularity:key`. */
+  decision_scope?: string | null;
+  /** The agent that waits for the answer. */
+  blocks_agent?: string | null;
+  /** Every agent waits for the answer. */
+  global_gate?: boolean;
+  /** Remark. */
+  note?: string | null;
+}
+
+/** Request of `gate.decide`. */
+export interface GateDecideRequest {
+  /** The goal; the registry's only one when absent. */
+  goal_id?: string | null;
+  /** Makes a repeat of the same write answer the first receipt. */
+  effect_id?: string | null;
+  /** Which gate. */
+  todo_id: string;
+  /** The decision. */
+  outcome: "approve" | "reject" | "cancel";
+  /**
+   * How long an approved scope stays granted: `once`, `standing` or
+   * `{"until": instant}`; standing when absent.
+   */
+  life?: "once" | {
+    /** RFC 3339, UTC */
+    until: string;
+  } | "standing" | null;
+  /**
+   * To whom an approved scope is granted; the agent that the gate blocks, else every
+   * agent, when absent.
+   */
+  for_agent?: string | null;
+  /** Remark. */
+  note?: string | null;
+}
+
+/** Request of `gate.grants`. */
+export interface GateGrantsRequest {
+  /** The goal; the registry's only one when absent. */
+  goal_id?: string | null;
+}
+
+/** Request of `gate.withdraw`. */
+export interface GateWithdrawRequest {
+  /** The goal; the registry's only one when absent. */
+  goal_id?: string | null;
+  /** Makes a repeat of the same write answer the first receipt. */
+  effect_id?: string | null;
+  /** Which grant. */
+  grant_id?: number;
+}
+
+/** Request of `quota.monitor_poll`. */
+export interface QuotaMonitorPollRequest {
+  /** The goal; the registry's only one when absent. */
+  goal_id?: string | null;
+  /** Makes a repeat of the same write answer the first receipt. */
+  effect_id?: string | null;
+  /** Who looked. */
+  agent_id?: string | null;
+  /** The monitor. */
+  todo_id?: string | null;
+  /** The monitor by what it watches, instead of by its id. */
+  target_key?: string | null;
+  /** Digest of what was seen; another one than last time is a change. */
+  result_hash?: string | null;
+  /** What was seen matters: something should be done about it. */
+  material_change?: boolean;
+  /** When to look next, instead of now plus the cadence. */
+  next_due_at?: string | null;
+  /** How often to look from now on. */
+  cadence?: string | null;
+  /** Material change: text of the agent todo that it asks for. */
+  next_agent_todo?: string | null;
+  /** Material change: text of the user todo that it asks for. */
+  next_user_todo?: string | null;
+  /** Class of that user todo. */
+  next_user_task_class?: "advancement_task" | "continuous_monitor" | "user_gate" | "user_action" | "blocker" | null;
+  /** Fields of the new agent todo. */
+  next_fields?: {
+    /** Remark. */
+    note?: string | null;
+    /** Why it is blocked. */
+    reason?: string | null;
+    /** Class. */
+    task_class?: "advancement_task" | "continuous_monitor" | "user_gate" | "user_action" | "blocker" | null;
+    /** Kind of work, `[a-z][a-z0-9_-]{0,63}`. */
+    action_kind?: string | null;
+    /** Domain word. */
+    task_domain?: string | null;
+    /** Repository the work belongs to. */
+    task_repository?: string | null;
+    /** `independent_handoff` or `same_agent_non_delivery`. */
+    continuation_policy?: string | null;
+    /** Path globs. */
+    required_write_scopes?: string[];
+    /** Capabilities needed. */
+    required_capabilities?: string[];
+    /** Capabilities to obtain. */
+    target_capabilities?: string[];
+    /** Gates: scope decided. */
+    decision_scope?: string | null;
+    /** Scopes needed. */
+    required_decision_scopes?: string[];
+    /** Holder. */
+    claimed_by?: string | null;
+    /** User todos: whom it concerns. */
+    bound_agent?: string | null;
+    /** User todos: everyone. */
+    goal_bound?: boolean | null;
+    /** Gates: whom it blocks. */
+    blocks_agent?: string | null;
+    /** Gates: everyone. */
+    global_gate?: boolean | null;
+    /** Who may not take it. */
+    excluded_agents?: string[];
+    /** Gates: what it blocks. */
+    unblocks_todo_id?: string | null;
+    /** Condition. */
+    resume_when?: string | null;
+    /** Monitors: what. */
+    target_key?: string | null;
+    /** Monitors: how often. */
+    cadence?: string | null;
+    /** Monitors: when next. */
+    next_due_at?: string | null;
+    /** Monitors: until when. */
+    expires_at?: string | null;
+    /** Monitors: never closed. */
+    watch_only?: boolean | null;
+  };
+  /** The turn in which it was looked. */
+  turn_instance_id?: string | null;
+  /** Act; without it the answer is a preview. */
+  execute?: boolean;
+}
+
+/** Request of `quota.void_slot`. */
+export interface QuotaVoidSlotRequest {
+  /** The goal; the registry's only one when absent. */
+  goal_id?: string | null;
+  /** Makes a repeat of the same write answer the first receipt. */
+  effect_id?: string | null;
+  /** Which spend. */
+  spend_id?: number | null;
+  /** Which spend, by its instant (form of the earlier tool). */
+  void_generated_at?: string | null;
+  /** Why. */
+  reason_summary?: string | null;
+  /** Act; without it the answer is a preview. */
+  execute?: boolean;
+}
+
+/** Request of `monitor.list`. */
+export interface MonitorListRequest {
+  /** The goal; the registry's only one when absent. */
+  goal_id?: string | null;
+}
+
+/** Request of `todo.supersede`. */
+export interface TodoSupersedeRequest {
+  /** The goal; the registry's only one when absent. */
+  goal_id?: string | null;
+  /** Makes a repeat of the same write answer the first receipt. */
+  effect_id?: string | null;
+  /** What is replaced. */
+  todo_id?: string;
+  /** What replaces it: a todo that exists. */
+  by?: string | null;
+  /** What replaces it: text of a new agent todo, which inherits the priority. */
+  next_agent_todo?: string | null;
+  /** Fields of that new todo. */
+  next_fields?: {
+    /** Remark. */
+    note?: string | null;
+    /** Why it is blocked. */
+    reason?: string | null;
+    /** Class. */
+    task_class?: "advancement_task" | "continuous_monitor" | "user_gate" | "user_action" | "blocker" | null;
+    /** Kind of work, `[a-z][a-z0-9_-]{0,63}`. */
+    action_kind?: string | null;
+    /** Domain word. */
+    task_domain?: string | null;
+    /** Repository the work belongs to. */
+    task_repository?: string | null;
+    /** `independent_handoff` or `same_agent_non_delivery`. */
+    continuation_policy?: string | null;
+    /** Path globs. */
+    required_write_scopes?: string[];
+    /** Capabilities needed. */
+    required_capabilities?: string[];
+    /** Capabilities to obtain. */
+    target_capabilities?: string[];
+    /** Gates: scope decided. */
+    decision_scope?: string | null;
+    /** Scopes needed. */
+    required_decision_scopes?: string[];
+    /** Holder. */
+    claimed_by?: string | null;
+    /** User todos: whom it concerns. */
+    bound_agent?: string | null;
+    /** User todos: everyone. */
+    goal_bound?: boolean | null;
+    /** Gates: whom it blocks. */
+    blocks_agent?: string | null;
+    /** Gates: everyone. */
+    global_gate?: boolean | null;
+    /** Who may not take it. */
+    excluded_agents?: string[];
+    /** Gates: what it blocks. */
+    unblocks_todo_id?: string | null;
+    /** Condition. */
+    resume_when?: string | null;
+    /** Monitors: what. */
+    target_key?: string | null;
+    /** Monitors: how often. */
+    cadence?: string | null;
+    /** Monitors: when next. */
+    next_due_at?: string | null;
+    /** Monitors: until when. */
+    expires_at?: string | null;
+    /** Monitors: never closed. */
+    watch_only?: boolean | null;
+  };
+  /** Why. */
+  reason?: string;
+  /** Who acts. */
+  agent_id?: string | null;
+}
+
+/** Request of `todo.archive`. */
+export interface TodoArchiveRequest {
+  /** The goal; the registry's only one when absent. */
+  goal_id?: string | null;
+  /** Makes a repeat of the same write answer the first receipt. */
+  effect_id?: string | null;
+  /** Which. */
+  todo_id?: string;
+  /** Who acts. */
+  agent_id?: string | null;
+}
+
+/** Request of `todo.archive_completed`. */
+export interface TodoArchiveCompletedRequest {
+  /** The goal; the registry's only one when absent. */
+  goal_id?: string | null;
+  /** Makes a repeat of the same write answer the first receipt. */
+  effect_id?: string | null;
+  /** Whose list; the agents' when absent. */
+  role?: "user" | "agent" | null;
+  /** How many done todos stay; [`KEEP`] when absent. */
+  keep?: number | null;
+  /** Who acts. */
+  agent_id?: string | null;
+  /** Act; without it the answer is a preview. */
+  execute?: boolean;
+}
+
+/** Request of `todo.capture_followups`. */
+export interface TodoCaptureFollowupsRequest {
+  /** The goal; the registry's only one when absent. */
+  goal_id?: string | null;
+  /** Makes a repeat of the same write answer the first receipt. */
+  effect_id?: string | null;
+  /** The todo that was worked on. */
+  todo_id?: string;
+  /** Who acts. */
+  agent_id?: string | null;
+  /** What shows that they are needed. */
+  evidence?: string;
+  /** Texts, one or two. */
+  followups?: string[];
+}
+
+/** Request of `todo.suggest`. */
+export interface TodoSuggestRequest {
+  /** The goal; the registry's only one when absent. */
+  goal_id?: string | null;
+  /** Who plans. */
+  agent_id?: string | null;
+  /** Most todos to propose, 1 to 5; 3 when absent. */
+  limit?: number | null;
+}
+
+/** Request of `feedback`. */
+export interface FeedbackRequest {
+  /** The goal; the registry's only one when absent. */
+  goal_id?: string | null;
+  /** Makes a repeat of the same write answer the first receipt. */
+  effect_id?: string | null;
+  /** What is said. */
+  text?: string;
+  /** The todo that it is about. */
+  todo_id?: string | null;
+  /** The agent that is to answer; who holds the todo, else any agent, when absent. */
+  agent_id?: string | null;
+}
+
+/** Request of `goal.accept_add`. */
+export interface GoalAcceptAddRequest {
+  /** The goal; the registry's only one when absent. */
+  goal_id?: string | null;
+  /** Makes a repeat of the same write answer the first receipt. */
+  effect_id?: string | null;
+  /** What has to be so. */
+  text?: string;
+}
+
+/** Request of `goal.accept_meet`. */
+export interface GoalAcceptMeetRequest {
+  /** The goal; the registry's only one when absent. */
+  goal_id?: string | null;
+  /** Makes a repeat of the same write answer the first receipt. */
+  effect_id?: string | null;
+  /** Which, by its place in `goal.accept_list`, from 1. */
+  index?: number | null;
+  /** Which, by its text. */
+  text?: string | null;
+}
+
+/** Request of `goal.accept_list`. */
+export interface GoalAcceptListRequest {
+  /** The goal; the registry's only one when absent. */
+  goal_id?: string | null;
+}
+
+/** Request of `goal.stop_all`. */
+export interface GoalStopAllRequest {
+  /** The goal; the registry's only one when absent. */
+  goal_id?: string | null;
+  /** Makes a repeat of the same write answer the first receipt. */
+  effect_id?: string | null;
+  /** Why, at most 600 characters. */
+  reason?: string | null;
+}
+
+/** Request of `status`. */
+export interface StatusRequest {
+  /** The goal; the registry's only one when absent. */
+  goal_id?: string | null;
+}
+
+/** Request of `history`. */
+export interface HistoryRequest {
+  /** The goal; the registry's only one when absent. */
+  goal_id?: string | null;
+  /** Commits of this agent only. */
+  agent_id?: string | null;
+  /** Commits before this number only; needs the goal to be named. */
+  before?: number | null;
+  /** At most so many; 10 when absent. */
+  limit?: number | null;
+}
+
+/** Request of `evidence_log`. */
+export interface EvidenceLogRequest {
+  /** The goal; the registry's only one when absent. */
+  goal_id?: string | null;
+  /** Of this agent only. */
+  agent_id?: string | null;
+  /** On this todo only. */
+  todo_id?: string | null;
+  /** At most so many; 24 when absent. */
+  limit?: number | null;
+}
+
+/** Request of `diagnose`. */
+export interface DiagnoseRequest {
+  /** The goal; the registry's only one when absent. */
+  goal_id?: string | null;
+}
+
+/** Request of `explain`. */
+export interface ExplainRequest {
+  /** The goal; the registry's only one when absent. */
+  goal_id?: string | null;
+  /** Who asks. */
+  agent_id?: string | null;
+  /** This todo only. */
+  todo_id?: string | null;
+  /** Capabilities that the door declares. */
+  available_capabilities?: string[];
+  /** The door works in a worktree of its own. */
+  independent_worktree?: boolean;
+}
+
+/** Request of `quota.plan`. */
+export interface QuotaPlanRequest {
+  /** The goal; the registry's only one when absent. */
+  goal_id?: string | null;
+}
+
+/** Request of `export`. */
+export interface ExportRequest {
+  /** The goal; the registry's only one when absent. */
+  goal_id?: string | null;
+  /** The file to write; the answer carries the text when absent. */
+  file?: string | null;
+}
+
+/** Request of `store.check`. */
+export interface StoreCheckRequest {
+  /** The goal; the registry's only one when absent. */
+  goal_id?: string | null;
+}
+
+/** Request of `store.backup`. */
+export interface StoreBackupRequest {
+  /** The goal; the registry's only one when absent. */
+  goal_id?: string | null;
+  /** The folder; each goal gets a folder of its own in it. */
+  dir?: string;
+  /** Every goal of the registry. */
+  all?: boolean;
+}
+
+/** Request of `store.restore`. */
+export interface StoreRestoreRequest {
+  /** The goal; the registry's only one when absent. */
+  goal_id?: string | null;
+  /** Makes a repeat of the same write answer the first receipt. */
+  effect_id?: string | null;
+  /** The folder that `store.backup` wrote, or the one above it. */
+  from?: string;
+  /** How many commits of the present store are lost: asked for when there are any. */
+  losing_commits?: number | null;
+  /** Act; without it the answer is a preview. */
+  execute?: boolean;
+}
+
+/** Request of `store.prune`. */
+export interface StorePruneRequest {
+  /** The goal; the registry's only one when absent. */
+  goal_id?: string | null;
+  /** Makes a repeat of the same write answer the first receipt. */
+  effect_id?: string | null;
+  /** Days of history that stay, at least 1. */
+  keep_days?: number;
+  /** Act; without it the answer is a preview. */
+  execute?: boolean;
+}
+
+/** Request of `migrate`. */
+export interface MigrateRequest {
+  /** The goal; the registry's only one when absent. */
+  goal_id?: string | null;
+  /** Makes a repeat of the same write answer the first receipt. */
+  effect_id?: string | null;
+  /** Every goal of the registry. */
+  all?: boolean;
+  /** Import now; without it the answer says what an import would do. */
+  execute?: boolean;
+}
+
+/** Request of `import`. */
+export interface ImportRequest {
+  /** The goal; the registry's only one when absent. */
+  goal_id?: string | null;
+  /** Makes a repeat of the same write answer the first receipt. */
+  effect_id?: string | null;
+  /** The file that `export` wrote. */
+  file?: string;
+}
+
+/** Request of `connectors.list`. */
+export interface ConnectorsListRequest {
+  /** The goal; the registry's only one when absent. */
+  goal_id?: string | null;
+}
+
+/** Request of `connectors.show`. */
+export interface ConnectorsShowRequest {
+  /** The goal; the registry's only one when absent. */
+  goal_id?: string | null;
+  /** Id of a connector, value connector or candidate; a host's name means its connector. */
+  connector?: string;
+}
+
+/** Request of `value_connector.run`. */
+export interface ValueConnectorRunRequest {
+  /** The goal; the registry's only one when absent. */
+  goal_id?: string | null;
+  /** Makes a repeat of the same write answer the first receipt. */
+  effect_id?: string | null;
+  /** Id of a value connector. */
+  connector?: string;
+  /** What it looks at. */
+  url?: string | null;
+}
+
+/** Request of `host_mode_plan`. */
+export interface HostModePlanRequest {
+  /** The goal; the registry's only one when absent. */
+  goal_id?: string | null;
+  /**
+   * What the person wants; the first one decides: watch_each_turn, continue_without_ui,
+   * intake_from_chat, timer_keepalive, escalate_between_modes. When absent, what the host
+   * does anyway.
+   */
+  intents?: string[];
+  /** The host. */
+  host?: string | null;
+  /** A connector of the catalogue to put into the turn's plan. */
+  connector?: string | null;
+  /**
+   * What the host can do: visible_session, loopx_turn, typed_host_adapter,
+   * independent_validator, chat_gateway, service_timer, shell.
+   */
+  host_capabilities?: string[];
+  /** The agent. */
+  agent_id?: string | null;
+  /** The roster, where it is not the goal's. */
+  registered_agents?: string[];
+  /** Show every mode whole, not the chosen one only. */
+  all_modes?: boolean;
+}
+
+/** Request of `heartbeat_prompt`. */
+export interface HeartbeatPromptRequest {
+  /** The goal; the registry's only one when absent. */
+  goal_id?: string | null;
+  /** The host, by name, alias, connector id or surface; decides everything else. */
+  host?: string | null;
+  /** thin (the default), brief, compact or full. */
+  style?: string | null;
+  /** Whom the body is for; needed where the goal has a roster. */
+  agent_id?: string | null;
+  /** What the agent keeps to, each at most 180 characters. */
+  agent_scopes?: string[];
+  /** A rule about material, at most 400 characters. */
+  material_rule?: string | null;
+  /** A rule about permissions, at most 400 characters. */
+  permission_rule?: string | null;
+  /** Capabilities that commands declare, at most 8. */
+  available_capabilities?: string[];
+  /** Who wakes the agent, where no host is named. */
+  execution_context?: {
+    /** Host surface. */
+    host_surface: string;
+    /** Who owns the schedule. */
+    scheduler_owner: string;
+    /** How the host runs. */
+    execution_mode: string;
+    /** `runtime_profile:<name>` or `explicit`. */
+    source: string;
+  } | null;
+  /** `traex-cli`: its native goal, with the profile `generic_cli`. */
+  visible_goal_host?: string | null;
+  /** The turn that this wake is bound to. */
+  turn_instance_id?: string | null;
+  /** The program's name in commands, `loopx` when absent. */
+  cli_bin?: string | null;
+  /** A state file: the goal then need not be in a registry. */
+  active_state?: string | null;
+}
+
+/** Request and answer of every operation, by name. */
+export interface Operations {
+  /** Adds a todo; an unfinished one of the same text is updated instead. */
+  "todo.add": { request: TodoAddRequest; answer: Answer };
+  /** Lists todos, hand edits of the state file included. */
+  "todo.list": { request: TodoListRequest; answer: Answer };
+  /** Claims a todo for one agent; the first claim wins. */
+  "todo.claim": { request: TodoClaimRequest; answer: Answer };
+  /** Changes a todo. */
+  "todo.update": { request: TodoUpdateRequest; answer: Answer };
+  /** Finishes a todo, or decides a gate. */
+  "todo.complete": { request: TodoCompleteRequest; answer: Answer };
+  /** Says whether an agent may run, and on what. */
+  "quota.should_run": { request: ShouldRunRequest; answer: Packet };
+  /** Decides and binds a turn id to the answer. */
+  "turn.admit": { request: TurnAdmitRequest; answer: Packet };
+  /** Extends a live turn. */
+  "turn.renew": { request: TurnRenewRequest; answer: Answer };
+  /** Ends a turn without a settlement. */
+  "turn.release": { request: TurnReleaseRequest; answer: Answer };
+  /** Shows a turn. */
+  "turn.show": { request: TurnShowRequest; answer: Answer };
+  /** Settles a turn: todo, evidence, spend and receipt in one commit. */
+  "turn.settle": { request: TurnSettleRequest; answer: Answer };
+  /** Takes a lease on a todo. */
+  "task_lease.acquire": { request: TaskLeaseAcquireRequest; answer: Answer };
+  /** Extends a live lease. */
+  "task_lease.renew": { request: TaskLeaseRenewRequest; answer: Answer };
+  /** Hands a live lease to another agent. */
+  "task_lease.transfer": { request: TaskLeaseTransferRequest; answer: Answer };
+  /** Gives a lease back. */
+  "task_lease.release": { request: TaskLeaseReleaseRequest; answer: Answer };
+  /** Shows a todo's lease. */
+  "task_lease.inspect": { request: TaskLeaseInspectRequest; answer: Answer };
+  /** Shows how work is handed over. */
+  "handoff_mode.show": { request: HandoffModeShowRequest; answer: Answer };
+  /** Sets how work is handed over. */
+  "handoff_mode.set": { request: HandoffModeSetRequest; answer: Answer };
+  /** Tells a host's loop what happened; says what the host does next. */
+  "loop.step": { request: LoopStepRequest; answer: LoopAnswer };
+  /** Shows how the loops of hosts stand. */
+  "loop.show": { request: LoopShowRequest; answer: Answer };
+  /** Takes a host's session off its goal. */
+  "loop.unbind": { request: LoopUnbindRequest; answer: Answer };
+  /** Shows the windows. */
+  "quota.status": { request: QuotaStatusRequest; answer: Answer };
+  /** Spends slots for a delivered outcome. */
+  "quota.spend_slot": { request: QuotaSpendSlotRequest; answer: Answer };
+  /** Records what was delivered. */
+  "refresh_state": { request: RefreshStateRequest; answer: Answer };
+  /** Creates a goal. */
+  "goal.create": { request: GoalCreateRequest; answer: Answer };
+  /** Stops a goal: nothing of it starts any more. */
+  "goal.stop": { request: GoalStopRequest; answer: Answer };
+  /** Resumes a stopped goal. */
+  "goal.resume": { request: GoalResumeRequest; answer: Answer };
+  /** Lists the registry's goals. */
+  "goal.list": { request: GoalListRequest; answer: Answer };
+  /** Shows one goal. */
+  "goal.show": { request: GoalShowRequest; answer: Answer };
+  /** Says whether a goal changed since a commit. */
+  "goal.changed_since": { request: GoalChangedSinceRequest; answer: ChangedSince };
+  /** Takes in what the earlier tool wrote after the import. */
+  "goal.adopt_legacy": { request: GoalAdoptLegacyRequest; answer: Answer };
+  /** Adds agents to a goal's roster. */
+  "agent.register": { request: AgentRegisterRequest; answer: Answer };
+  /** Lists a goal's agents. */
+  "agent.list": { request: AgentListRequest; answer: Answer };
+  /** Lists what waits for a person, oldest first, and what it blocks. */
+  "gate.list": { request: GateListRequest; answer: Answer };
+  /** Asks a person, and holds back what the gate names until the decision. */
+  "gate.open": { request: GateOpenRequest; answer: Answer };
+  /** Decides a gate: approve, reject or cancel. */
+  "gate.decide": { request: GateDecideRequest; answer: Answer };
+  /** Lists the grants that hold. */
+  "gate.grants": { request: GateGrantsRequest; answer: Answer };
+  /** Withdraws a grant. */
+  "gate.withdraw": { request: GateWithdrawRequest; answer: Answer };
+  /** Records a look at a monitor; never spends. */
+  "quota.monitor_poll": { request: QuotaMonitorPollRequest; answer: Answer };
+  /** Takes a spend back. */
+  "quota.void_slot": { request: QuotaVoidSlotRequest; answer: Answer };
+  /** Lists a goal's monitors and when each is due. */
+  "monitor.list": { request: MonitorListRequest; answer: Answer };
+  /** Closes a todo in favour of another. */
+  "todo.supersede": { request: TodoSupersedeRequest; answer: Answer };
+  /** Takes a done todo off the state file. */
+  "todo.archive": { request: TodoArchiveRequest; answer: Answer };
+  /** Takes all but the last done todos off the state file. */
+  "todo.archive_completed": { request: TodoArchiveCompletedRequest; answer: Answer };
+  /** Adds what came to light while a todo was worked on. */
+  "todo.capture_followups": { request: TodoCaptureFollowupsRequest; answer: Answer };
+  /** Says what an agent that plans should look at. */
+  "todo.suggest": { request: TodoSuggestRequest; answer: Answer };
+  /** Records what a person says about the work; an agent is to think again. */
+  "feedback": { request: FeedbackRequest; answer: Answer };
+  /** Adds an entry to a goal's acceptance list. */
+  "goal.accept_add": { request: GoalAcceptAddRequest; answer: Answer };
+  /** Marks an acceptance entry as met. */
+  "goal.accept_meet": { request: GoalAcceptMeetRequest; answer: Answer };
+  /** Lists a goal's acceptance entries. */
+  "goal.accept_list": { request: GoalAcceptListRequest; answer: Answer };
+  /** Stops every goal of the registry. */
+  "goal.stop_all": { request: GoalStopAllRequest; answer: Answer };
+  /** Shows one goal in whole, or a row of every goal. */
+  "status": { request: StatusRequest; answer: Answer };
+  /** Lists commits, newest first. */
+  "history": { request: HistoryRequest; answer: Answer };
+  /** Lists evidence, outcomes and spends, newest first. */
+  "evidence_log": { request: EvidenceLogRequest; answer: Answer };
+  /** Says what is wrong and how to mend it. */
+  "diagnose": { request: DiagnoseRequest; answer: Answer };
+  /** Says why an agent may or may not run, and what would change it. */
+  "explain": { request: ExplainRequest; answer: Answer };
+  /** Groups goals by urgency and names the next turn. */
+  "quota.plan": { request: QuotaPlanRequest; answer: Answer };
+  /** Writes a goal as one JSON file. */
+  "export": { request: ExportRequest; answer: Answer };
+  /** Compares a store with itself and with what lies beside it. */
+  "store.check": { request: StoreCheckRequest; answer: Answer };
+  /** Writes a consistent copy of a goal to a folder. */
+  "store.backup": { request: StoreBackupRequest; answer: Answer };
+  /** Puts a backup in the place of a store. */
+  "store.restore": { request: StoreRestoreRequest; answer: Answer };
+  /** Takes away history that no decision needs. */
+  "store.prune": { request: StorePruneRequest; answer: Answer };
+  /** Shows what an import would do, or imports. */
+  "migrate": { request: MigrateRequest; answer: Answer };
+  /** Takes an exported goal in. */
+  "import": { request: ImportRequest; answer: Answer };
+  /** Lists the connectors of hosts, value connectors and candidates. */
+  "connectors.list": { request: ConnectorsListRequest; answer: Answer };
+  /** Shows one connector and how its host is run. */
+  "connectors.show": { request: ConnectorsShowRequest; answer: Answer };
+  /** Runs a value connector; none runs in this version. */
+  "value_connector.run": { request: ValueConnectorRunRequest; answer: Answer };
+  /** Says which way of running a host fits what is wanted, and what is missing. */
+  "host_mode_plan": { request: HostModePlanRequest; answer: Answer };
+  /** Says what a host's agent is told at each wake. */
+  "heartbeat_prompt": { request: HeartbeatPromptRequest; answer: Answer };
+}
+
+/** An operation that only reads. */
+export type ReadOperation =
+  | "todo.list"
+  | "quota.should_run"
+  | "turn.show"
+  | "task_lease.inspect"
+  | "handoff_mode.show"
+  | "loop.show"
+  | "quota.status"
+  | "goal.list"
+  | "goal.show"
+  | "goal.changed_since"
+  | "agent.list"
+  | "gate.list"
+  | "gate.grants"
+  | "monitor.list"
+  | "todo.suggest"
+  | "goal.accept_list"
+  | "status"
+  | "history"
+  | "evidence_log"
+  | "diagnose"
+  | "explain"
+  | "quota.plan"
+  | "export"
+  | "store.check"
+  | "store.backup"
+  | "connectors.list"
+  | "connectors.show"
+  | "host_mode_plan"
+  | "heartbeat_prompt";
+
+/** A refusal. `code` is stable; `loopx errors` lists every one. */
+export class LoopxError extends Error {
+  readonly name: "LoopxError";
+  /** Stable code, such as `goal_not_found`; `native_missing` when nothing could be loaded. */
+  readonly code: string;
+  /** What it is about. */
+  readonly about: string;
+  /** The command that goes on. */
+  readonly nextCommand: string;
+  /** The refusal as the command line prints it. */
+  toJSON(): Record<string, unknown>;
+}
+
+/** How a kernel is opened. What is left out comes from the environment, as for `loopx`. */
+export interface KernelOptions {
+  /** Registry file; else `LOOPX_REGISTRY`, else the nearest `.loopx` upward from `cwd`. */
+  registry?: string;
+  /** Folder of the stores. */
+  runtimeRoot?: string;
+  /** Working folder, that of the process when absent. */
+  cwd?: string;
+  /** Home folder of the user. */
+  home?: string;
+  /** Who waits and holds, in lock records. */
+  label?: string;
+  /** The door works in a checkout of its own. */
+  independentWorktree?: boolean;
+  /** Longest wait for a lock off this thread, in ms; 30,000 when absent. */
+  deadlineMs?: number;
+  /** A fixed clock for tests and replays, RFC 3339. */
+  now?: string;
+  /** Called once when there is no native module and `loopx` is run instead. */
+  onNotice?: (sentence: string) => void;
+}
+
+/** The kernel on one registry. */
+export class Kernel {
+  private constructor();
+  /** Opens the kernel. Reads nothing yet. */
+  static open(options?: KernelOptions): Kernel;
+  /** `native`, or `binary` where the program `loopx` is run for each call. */
+  readonly via: "native" | "binary";
+  /** Any operation, off this thread. Refusals reject with {@link LoopxError}. */
+  call<O extends keyof Operations>(
+    operation: O,
+    request?: Operations[O]["request"],
+  ): Promise<Operations[O]["answer"]>;
+  /** A read, on this thread. Waits at most 50 ms for a lock, then throws `store_busy`. */
+  callSync<O extends ReadOperation>(
+    operation: O,
+    request?: Operations[O]["request"],
+  ): Operations[O]["answer"];
+  /** Fixes the clock for tests and replays; `null` lets it go. */
+  fixClock(now: string | null): void;
+  /**
+   * Adds a todo; an unfinished one of the same text is updated instead. `todo.add`
+   *
+   * Off this thread.
+   */
+  todoAdd(request?: TodoAddRequest): Promise<Answer>;
+  /**
+   * Lists todos, hand edits of the state file included. `todo.list`
+   *
+   * Read, on this thread.
+   */
+  todoList(request?: TodoListRequest): Answer;
+  /**
+   * Claims a todo for one agent; the first claim wins. `todo.claim`
+   *
+   * Off this thread.
+   */
+  todoClaim(request?: TodoClaimRequest): Promise<Answer>;
+  /**
+   * Changes a todo. `todo.update`
+   *
+   * Off this thread.
+   */
+  todoUpdate(request?: TodoUpdateRequest): Promise<Answer>;
+  /**
+   * Finishes a todo, or decides a gate. `todo.complete`
+   *
+   * Off this thread.
+   */
+  todoComplete(request?: TodoCompleteRequest): Promise<Answer>;
+  /**
+   * Says whether an agent may run, and on what. `quota.should_run`
+   *
+   * Read, on this thread.
+   */
+  shouldRun(request?: ShouldRunRequest): Packet;
+  /**
+   * Decides and binds a turn id to the answer. `turn.admit`
+   *
+   * Off this thread.
+   */
+  turnAdmit(request?: TurnAdmitRequest): Promise<Packet>;
+  /**
+   * Extends a live turn. `turn.renew`
+   *
+   * Off this thread.
+   */
+  turnRenew(request?: TurnRenewRequest): Promise<Answer>;
+  /**
+   * Ends a turn without a settlement. `turn.release`
+   *
+   * Off this thread.
+   */
+  turnRelease(request?: TurnReleaseRequest): Promise<Answer>;
+  /**
+   * Shows a turn. `turn.show`
+   *
+   * Read, on this thread.
+   */
+  turnShow(request?: TurnShowRequest): Answer;
+  /**
+   * Settles a turn: todo, evidence, spend and receipt in one commit. `turn.settle`
+   *
+   * Off this thread.
+   */
+  turnSettle(request?: TurnSettleRequest): Promise<Answer>;
+  /**
+   * Takes a lease on a todo. `task_lease.acquire`
+   *
+   * Off this thread.
+   */
+  taskLeaseAcquire(request?: TaskLeaseAcquireRequest): Promise<Answer>;
+  /**
+   * Extends a live lease. `task_lease.renew`
+   *
+   * Off this thread.
+   */
+  taskLeaseRenew(request?: TaskLeaseRenewRequest): Promise<Answer>;
+  /**
+   * Hands a live lease to another agent. `task_lease.transfer`
+   *
+   * Off this thread.
+   */
+  taskLeaseTransfer(request?: TaskLeaseTransferRequest): Promise<Answer>;
+  /**
+   * Gives a lease back. `task_lease.release`
+   *
+   * Off this thread.
+   */
+  taskLeaseRelease(request?: TaskLeaseReleaseRequest): Promise<Answer>;
+  /**
+   * Shows a todo's lease. `task_lease.inspect`
+   *
+   * Read, on this thread.
+   */
+  taskLeaseInspect(request?: TaskLeaseInspectRequest): Answer;
+  /**
+   * Shows how work is handed over. `handoff_mode.show`
+   *
+   * Read, on this thread.
+   */
+  handoffModeShow(request?: HandoffModeShowRequest): Answer;
+  /**
+   * Sets how work is handed over. `handoff_mode.set`
+   *
+   * Off this thread.
+   */
+  handoffModeSet(request?: HandoffModeSetRequest): Promise<Answer>;
+  /**
+   * Tells a host's loop what happened; says what the host does next. `loop.step`
+   *
+   * Off this thread.
+   */
+  loopStep(request?: LoopStepRequest): Promise<LoopAnswer>;
+  /**
+   * Shows how the loops of hosts stand. `loop.show`
+   *
+   * Read, on this thread.
+   */
+  loopShow(request?: LoopShowRequest): Answer;
+  /**
+   * Takes a host's session off its goal. `loop.unbind`
+   *
+   * Off this thread.
+   */
+  loopUnbind(request?: LoopUnbindRequest): Promise<Answer>;
+  /**
+   * Shows the windows. `quota.status`
+   *
+   * Read, on this thread.
+   */
+  quotaStatus(request?: QuotaStatusRequest): Answer;
+  /**
+   * Spends slots for a delivered outcome. `quota.spend_slot`
+   *
+   * Off this thread.
+   */
+  quotaSpendSlot(request?: QuotaSpendSlotRequest): Promise<Answer>;
+  /**
+   * Records what was delivered. `refresh_state`
+   *
+   * Off this thread.
+   */
+  refreshState(request?: RefreshStateRequest): Promise<Answer>;
+  /**
+   * Creates a goal. `goal.create`
+   *
+   * Off this thread.
+   */
+  goalCreate(request?: GoalCreateRequest): Promise<Answer>;
+  /**
+   * Stops a goal: nothing of it starts any more. `goal.stop`
+   *
+   * Off this thread.
+   */
+  goalStop(request?: GoalStopRequest): Promise<Answer>;
+  /**
+   * Resumes a stopped goal. `goal.resume`
+   *
+   * Off this thread.
+   */
+  goalResume(request?: GoalResumeRequest): Promise<Answer>;
+  /**
+   * Lists the registry's goals. `goal.list`
+   *
+   * Read, on this thread.
+   */
+  goalList(request?: GoalListRequest): Answer;
+  /**
+   * Shows one goal. `goal.show`
+   *
+   * Read, on this thread.
+   */
+  goalShow(request?: GoalShowRequest): Answer;
+  /**
+   * Says whether a goal changed since a commit. `goal.changed_since`
+   *
+   * Read, on this thread.
+   */
+  goalChangedSince(request?: GoalChangedSinceRequest): ChangedSince;
+  /**
+   * Takes in what the earlier tool wrote after the import. `goal.adopt_legacy`
+   *
+   * Off this thread.
+   */
+  goalAdoptLegacy(request?: GoalAdoptLegacyRequest): Promise<Answer>;
+  /**
+   * Adds agents to a goal's roster. `agent.register`
+   *
+   * Off this thread.
+   */
+  agentRegister(request?: AgentRegisterRequest): Promise<Answer>;
+  /**
+   * Lists a goal's agents. `agent.list`
+   *
+   * Read, on this thread.
+   */
+  agentList(request?: AgentListRequest): Answer;
+  /**
+   * Lists what waits for a person, oldest first, and what it blocks. `gate.list`
+   *
+   * Read, on this thread.
+   */
+  gateList(request?: GateListRequest): Answer;
+  /**
+   * Asks a person, and holds back what the gate names until the decision. `gate.open`
+   *
+   * Off this thread.
+   */
+  gateOpen(request?: GateOpenRequest): Promise<Answer>;
+  /**
+   * Decides a gate: approve, reject or cancel. `gate.decide`
+   *
+   * Off this thread.
+   */
+  gateDecide(request?: GateDecideRequest): Promise<Answer>;
+  /**
+   * Lists the grants that hold. `gate.grants`
+   *
+   * Read, on this thread.
+   */
+  gateGrants(request?: GateGrantsRequest): Answer;
+  /**
+   * Withdraws a grant. `gate.withdraw`
+   *
+   * Off this thread.
+   */
+  gateWithdraw(request?: GateWithdrawRequest): Promise<Answer>;
+  /**
+   * Records a look at a monitor; never spends. `quota.monitor_poll`
+   *
+   * Off this thread.
+   */
+  quotaMonitorPoll(request?: QuotaMonitorPollRequest): Promise<Answer>;
+  /**
+   * Takes a spend back. `quota.void_slot`
+   *
+   * Off this thread.
+   */
+  quotaVoidSlot(request?: QuotaVoidSlotRequest): Promise<Answer>;
+  /**
+   * Lists a goal's monitors and when each is due. `monitor.list`
+   *
+   * Read, on this thread.
+   */
+  monitorList(request?: MonitorListRequest): Answer;
+  /**
+   * Closes a todo in favour of another. `todo.supersede`
+   *
+   * Off this thread.
+   */
+  todoSupersede(request?: TodoSupersedeRequest): Promise<Answer>;
+  /**
+   * Takes a done todo off the state file. `todo.archive`
+   *
+   * Off this thread.
+   */
+  todoArchive(request?: TodoArchiveRequest): Promise<Answer>;
+  /**
+   * Takes all but the last done todos off the state file. `todo.archive_completed`
+   *
+   * Off this thread.
+   */
+  todoArchiveCompleted(request?: TodoArchiveCompletedRequest): Promise<Answer>;
+  /**
+   * Adds what came to light while a todo was worked on. `todo.capture_followups`
+   *
+   * Off this thread.
+   */
+  todoCaptureFollowups(request?: TodoCaptureFollowupsRequest): Promise<Answer>;
+  /**
+   * Says what an agent that plans should look at. `todo.suggest`
+   *
+   * Read, on this thread.
+   */
+  todoSuggest(request?: TodoSuggestRequest): Answer;
+  /**
+   * Records what a person says about the work; an agent is to think again. `feedback`
+   *
+   * Off this thread.
+   */
+  feedback(request?: FeedbackRequest): Promise<Answer>;
+  /**
+   * Adds an entry to a goal's acceptance list. `goal.accept_add`
+   *
+   * Off this thread.
+   */
+  goalAcceptAdd(request?: GoalAcceptAddRequest): Promise<Answer>;
+  /**
+   * Marks an acceptance entry as met. `goal.accept_meet`
+   *
+   * Off this thread.
+   */
+  goalAcceptMeet(request?: GoalAcceptMeetRequest): Promise<Answer>;
+  /**
+   * Lists a goal's acceptance entries. `goal.accept_list`
+   *
+   * Read, on this thread.
+   */
+  goalAcceptList(request?: GoalAcceptListRequest): Answer;
+  /**
+   * Stops every goal of the registry. `goal.stop_all`
+   *
+   * Off this thread.
+   */
+  goalStopAll(request?: GoalStopAllRequest): Promise<Answer>;
+  /**
+   * Shows one goal in whole, or a row of every goal. `status`
+   *
+   * Read, on this thread.
+   */
+  status(request?: StatusRequest): Answer;
+  /**
+   * Lists commits, newest first. `history`
+   *
+   * Read, on this thread.
+   */
+  history(request?: HistoryRequest): Answer;
+  /**
+   * Lists evidence, outcomes and spends, newest first. `evidence_log`
+   *
+   * Read, on this thread.
+   */
+  evidenceLog(request?: EvidenceLogRequest): Answer;
+  /**
+   * Says what is wrong and how to mend it. `diagnose`
+   *
+   * Read, on this thread.
+   */
+  diagnose(request?: DiagnoseRequest): Answer;
+  /**
+   * Says why an agent may or may not run, and what would change it. `explain`
+   *
+   * Read, on this thread.
+   */
+  explain(request?: ExplainRequest): Answer;
+  /**
+   * Groups goals by urgency and names the next turn. `quota.plan`
+   *
+   * Read, on this thread.
+   */
+  quotaPlan(request?: QuotaPlanRequest): Answer;
+  /**
+   * Writes a goal as one JSON file. `export`
+   *
+   * Off this thread.
+   */
+  export(request?: ExportRequest): Promise<Answer>;
+  /**
+   * Compares a store with itself and with what lies beside it. `store.check`
+   *
+   * Off this thread.
+   */
+  storeCheck(request?: StoreCheckRequest): Promise<Answer>;
+  /**
+   * Writes a consistent copy of a goal to a folder. `store.backup`
+   *
+   * Off this thread.
+   */
+  storeBackup(request?: StoreBackupRequest): Promise<Answer>;
+  /**
+   * Puts a backup in the place of a store. `store.restore`
+   *
+   * Off this thread.
+   */
+  storeRestore(request?: StoreRestoreRequest): Promise<Answer>;
+  /**
+   * Takes away history that no decision needs. `store.prune`
+   *
+   * Off this thread.
+   */
+  storePrune(request?: StorePruneRequest): Promise<Answer>;
+  /**
+   * Shows what an import would do, or imports. `migrate`
+   *
+   * Off this thread.
+   */
+  migrate(request?: MigrateRequest): Promise<Answer>;
+  /**
+   * Takes an exported goal in. `import`
+   *
+   * Off this thread.
+   */
+  import(request?: ImportRequest): Promise<Answer>;
+  /**
+   * Lists the connectors of hosts, value connectors and candidates. `connectors.list`
+   *
+   * Read, on this thread.
+   */
+  connectorsList(request?: ConnectorsListRequest): Answer;
+  /**
+   * Shows one connector and how its host is run. `connectors.show`
+   *
+   * Read, on this thread.
+   */
+  connectorsShow(request?: ConnectorsShowRequest): Answer;
+  /**
+   * Runs a value connector; none runs in this version. `value_connector.run`
+   *
+   * Off this thread.
+   */
+  valueConnectorRun(request?: ValueConnectorRunRequest): Promise<Answer>;
+  /**
+   * Says which way of running a host fits what is wanted, and what is missing. `host_mode_plan`
+   *
+   * Read, on this thread.
+   */
+  hostModePlan(request?: HostModePlanRequest): Answer;
+  /**
+   * Says what a host's agent is told at each wake. `heartbeat_prompt`
+   *
+   * Read, on this thread.
+   */
+  heartbeatPrompt(request?: HeartbeatPromptRequest): Answer;
+}
+
+/** Who loops where, for a {@link LoopSession}. */
+export interface LoopSessionOptions
+  extends Omit<LoopStepRequest, "event" | "generation" | "effect_id" | "goal_id"> {
+  /** The goal that the session follows. */
+  goal_id: string;
+}
+
+/**
+ * A host's loop in its process. What matters is in the store; this holds the generation
+ * that it saw, the failures in a row, and what a person did while the store could not be
+ * reached. Steps of one session happen one after the other.
+ */
+export class LoopSession {
+  constructor(kernel: Kernel, options: LoopSessionOptions);
+  readonly goalId: string;
+  /** Tells the loop what happened. A step that fails is an answer with `ok: false`. */
+  step(event: LoopEvent | LoopEvent["kind"]): Promise<LoopAnswer>;
+  /** What a person did that is not stored yet. */
+  owed(): LoopEvent[];
+}
+
+/** The version of this package. */
+export const version: string;
+/** Where the native module was looked for, and what became of it. */
+export function nativeReport(): {
+  found: string | null;
+  triple: string;
+  tried: { path: string; why: string }[];
+};

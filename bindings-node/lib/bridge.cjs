@@ -1,0 +1,143 @@
+"use strict";
+
+// What the extensions of Pi and OpenCode have in common: which goal a session follows, how a
+// goal is started, and how things are shown. What may run, and when, the kernel says.
+
+const { Kernel, LoopSession } = require("./kernel.cjs");
+const operations = require("./operations.json");
+
+const knows = (name) => operations.some((operation) => operation.name === name);
+
+/** Words of `/loopx` that are not a goal's text. */
+const INSPECT = new Set(["", "status", "history", "list"]);
+const VERBS = new Set(["resume", "pause", "gates"]);
+
+class Bridge {
+  #kernel = null;
+
+  constructor({ surface, cwd, onNotice }) {
+    this.surface = surface;
+    this.cwd = cwd;
+    this.onNotice = onNotice;
+  }
+
+  get kernel() {
+    this.#kernel ??= Kernel.open({ cwd: this.cwd, onNotice: this.onNotice });
+    return this.#kernel;
+  }
+
+  /** A goal that was just made may have brought the registry with it. */
+  reopen() {
+    this.#kernel = null;
+    return this.kernel;
+  }
+
+  /** The loop of a session, wherever in the registry it is. */
+  async followed(session) {
+    try {
+      const { loops } = await this.kernel.call("loop.show", { surface: this.surface, session });
+      return loops[0] ?? null;
+    } catch (error) {
+      // A folder without a registry has no loops.
+      if (error.code === "goal_not_found" || error.code === "registry_missing") return null;
+      throw error;
+    }
+  }
+
+  session(goalId, agentId, session, more = {}) {
+    return new LoopSession(this.kernel, {
+      goal_id: goalId, surface: this.surface, session,
+      ...(agentId ? { agent_id: agentId } : {}),
+      // Where the kernel can tell a living process from a dead one.
+      ...(process.platform === "linux" ? { holder_pid: process.pid } : {}),
+      ...more,
+    });
+  }
+
+  /** Starts a goal with a text; answers the goal and the agent that loops. */
+  async start(text) {
+    if (knows("start_goal")) {
+      const started = await this.kernel.call("start_goal", { goal_text: text, host: this.surface });
+      this.reopen();
+      return started;
+    }
+    const { goals } = this.kernel.goalList();
+    if (goals.length === 0) {
+      const made = await this.kernel.goalCreate({ goal_id: "goal", objective: text, agents: [this.surface] });
+      this.reopen();
+      return { goal_id: made.goal_id, agent_id: this.surface };
+    }
+    const { goal_id, agents } = this.kernel.goalShow({ goal_id: goals[0].goal_id });
+    await this.kernel.todoAdd({ goal_id, role: "agent", text });
+    return { goal_id, agent_id: agents?.[0] };
+  }
+
+  /** The tool: makes the goal where it is new, lets the session follow it, says what holds. */
+  async activated(goalId, agentId, objective, activate) {
+    let agent = agentId;
+    try {
+      const { agents } = this.kernel.goalShow({ goal_id: goalId });
+      agent ??= agents?.length === 1 ? agents[0] : undefined;
+    } catch (error) {
+      if (error.code !== "goal_not_found" || !objective) throw error;
+      agent ??= this.surface;
+      await this.kernel.goalCreate({ goal_id: goalId, objective, agents: [agent] });
+      this.reopen();
+    }
+    const answer = await activate(goalId, agent);
+    if (!answer || answer.ok === false) throw new Error(answer?.error ?? "the loop could not be activated");
+    return `This session follows ${goalId} now. End your turn: LoopX sends the next piece of work.`;
+  }
+
+  /** What `/loopx` with these arguments is. */
+  static command(text) {
+    const said = (text ?? "").trim();
+    if (INSPECT.has(said)) return { verb: "inspect" };
+    if (VERBS.has(said)) return { verb: said };
+    return { verb: "start", text: said };
+  }
+
+  /** The gates of a goal, each with the command that decides it. */
+  gates(goalId) {
+    const { gates } = this.kernel.gateList({ goal_id: goalId });
+    if (gates.length === 0) return "Nothing waits for a person.";
+    const lines = gates.map(({ todo_id, text, question }) =>
+      `${question ?? text}\n  loopx gate decide --goal-id ${goalId} --todo-id ${todo_id} --outcome approve`);
+    return lines.join("\n");
+  }
+}
+
+/** A line about a loop: what it does, what it waits for and until when. */
+function line(goalId, answer) {
+  const { action, decision, loop } = answer;
+  const head = `LoopX ${goalId}`;
+  switch (action?.kind) {
+    case "prompt":
+      return `${head}: works on ${action.todo_id ?? "the plan"}`;
+    case "wait":
+    case "recheck": {
+      if (loop?.pending) return `${head}: works on ${loop.pending.todo_id ?? "the plan"}`;
+      const why = decision?.reason ?? answer.error ?? "waits";
+      return action.until ? `${head}: ${why}; next look ${clock(action.until)}` : `${head}: ${why}`;
+    }
+    case "pause":
+    case "stop":
+      return `${head}: ${action.kind === "stop" ? "stopped" : "paused"}, ${action.reason.replaceAll("_", " ")}`;
+    default:
+      return loop ? `${head}: ${loop.state}${loop.reason ? `, ${loop.reason.replaceAll("_", " ")}` : ""}` : head;
+  }
+}
+
+/** The time of day of an instant here, with its date when it is another day. */
+function clock(instant) {
+  const at = new Date(instant);
+  const time = at.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
+  return at.toDateString() === new Date().toDateString() ? time : `${at.toLocaleDateString()} ${time}`;
+}
+
+/** A notice as text: the sentence, and the commands that go on. */
+function told(notice) {
+  return [notice.text, ...(notice.commands ?? []).map((command) => `  ${command}`)].join("\n");
+}
+
+module.exports = { Bridge, line, told };

@@ -1,0 +1,127 @@
+"use strict";
+
+// What every JavaScript host does around a LoopSession: timers, the watch, and handing on
+// what the kernel answers. Nothing here decides anything.
+
+/** Longest sleep of one timer: a machine that slept wakes no later than this. */
+const SLICE_MS = 60_000;
+/** How often the goal is looked at for commits of others, by door. */
+const WATCH_MS = { native: 3_000, binary: 60_000 };
+
+const SYSTEM = {
+  now: () => Date.now(),
+  setTimeout: (work, ms) => {
+    const timer = setTimeout(work, ms);
+    timer.unref?.();
+    return timer;
+  },
+  clearTimeout: (timer) => clearTimeout(timer),
+};
+
+class HostLoop {
+  #kernel;
+  #session;
+  #host;
+  #clock;
+  #timer = null;
+  #watch = null;
+  #commit = 0;
+  #mark = null;
+  #disposed = false;
+
+  /**
+   * `host`: `prompt(text, action)` sends a prompt, `say(notice)` tells the person, `idle()`
+   * says whether the agent is at rest, `shown(answer)` is called after every step.
+   */
+  constructor(kernel, session, host, { clock = SYSTEM, watchMs } = {}) {
+    this.#kernel = kernel;
+    this.#session = session;
+    this.#host = host;
+    this.#clock = clock;
+    this.watchMs = watchMs ?? WATCH_MS[kernel.via];
+    this.last = null;
+    this.#watchOn();
+  }
+
+  get goalId() {
+    return this.#session.goalId;
+  }
+
+  get disposed() {
+    return this.#disposed;
+  }
+
+  /** Tells the kernel what happened, and does what it answers. */
+  async tell(event) {
+    if (this.#disposed) return this.last;
+    const answer = await this.#session.step(event);
+    if (this.#disposed) return answer;
+    this.last = answer;
+    if (answer.commit) this.#commit = answer.commit;
+    if (answer.notice) this.#host.say?.(answer.notice, answer);
+    await this.#act(answer.action);
+    this.#host.shown?.(answer);
+    return answer;
+  }
+
+  async #act(action) {
+    this.#sleepNot();
+    switch (action.kind) {
+      case "prompt":
+        return this.#host.prompt(action.text, action);
+      case "wait":
+        return this.#sleepUntil(Date.parse(action.until));
+      case "recheck":
+        return void this.tell("timer").catch(() => {});
+      default:
+    }
+  }
+
+  /** A prompt is the host's turn by now: the event is kept from being told over it. */
+  #quietly(event) {
+    if (this.#disposed || this.#host.idle?.() === false) return;
+    this.tell(event).catch(() => {});
+  }
+
+  #sleepUntil(due) {
+    const left = due - this.#clock.now();
+    this.#timer = this.#clock.setTimeout(
+      () => (due <= this.#clock.now() ? this.#quietly("timer") : this.#sleepUntil(due)),
+      Math.max(0, Math.min(SLICE_MS, left)),
+    );
+  }
+
+  #sleepNot() {
+    if (this.#timer !== null) this.#clock.clearTimeout(this.#timer);
+    this.#timer = null;
+  }
+
+  #watchOn() {
+    this.#watch = this.#clock.setTimeout(async () => {
+      await this.look().catch(() => {});
+      if (!this.#disposed) this.#watchOn();
+    }, this.watchMs);
+  }
+
+  /** Looks whether others have committed, and tells the loop when they have. */
+  async look() {
+    if (this.#disposed || !this.last) return;
+    const request = { goal_id: this.goalId, commit: this.#commit };
+    const seen = await this.#kernel.call("goal.changed_since", request);
+    if (this.#disposed || !seen.changed || seen.mark === this.#mark) return;
+    if (this.#host.idle?.() === false) return;
+    this.#mark = seen.mark;
+    await this.tell("changed");
+  }
+
+  /** The runtime goes away; `event` is told first when there is one. */
+  async dispose(event) {
+    if (this.#disposed) return;
+    this.#disposed = true;
+    this.#sleepNot();
+    this.#clock.clearTimeout(this.#watch);
+    if (event) await this.#session.step(event);
+  }
+}
+
+module.exports = { HostLoop, SLICE_MS, WATCH_MS };

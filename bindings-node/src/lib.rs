@@ -1,0 +1,110 @@
+//! The kernel inside Node and Bun. JSON texts go in and come out; the npm package's own
+//! JavaScript turns them into objects, typed methods and errors.
+//!
+//! An answer that begins with `!` is an error's JSON behind it. An operation that panics
+//! is one, too: the process lives.
+
+mod options;
+mod run;
+mod session;
+
+use std::sync::{Arc, PoisonError, RwLock};
+
+use loopx_core::kernel::{Clock, Kernel, KernelOptions};
+use napi::bindgen_prelude::AsyncTask;
+use napi_derive::napi;
+
+use crate::options::{PATIENT, QUICK, instant, options};
+use crate::run::{Call, guarded, said};
+
+/// A kernel on one registry: one that waits long, off the JavaScript thread, and one for
+/// reads on it.
+#[napi]
+pub struct NativeKernel {
+    options: KernelOptions,
+    doors: RwLock<Doors>,
+}
+
+#[derive(Clone)]
+struct Doors {
+    patient: Arc<Kernel>,
+    quick: Arc<Kernel>,
+}
+
+impl Doors {
+    fn open(options: &KernelOptions) -> loopx_core::Result<Self> {
+        let with = |deadline| Kernel::open(KernelOptions { deadline, ..options.clone() });
+        let quick = QUICK.min(options.deadline);
+        Ok(Self { patient: Arc::new(with(options.deadline)?), quick: Arc::new(with(quick)?) })
+    }
+}
+
+impl NativeKernel {
+    fn doors(&self) -> Doors {
+        self.doors.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+#[napi]
+impl NativeKernel {
+    /// Opens the kernel; `null` and the error's text in `failure` where that is refused.
+    #[napi(factory)]
+    pub fn open(request: String) -> napi::Result<Self> {
+        let opened = guarded(|| {
+            let options = options(&request)?;
+            let doors = Doors::open(&options)?;
+            Ok((options, doors))
+        });
+        match opened {
+            Ok((options, doors)) => Ok(Self { options, doors: RwLock::new(doors) }),
+            Err(error) => Err(napi::Error::from_reason(error.to_json().to_string())),
+        }
+    }
+
+    /// A read, here and now. It waits at most 50 ms for a lock.
+    #[napi]
+    pub fn call_sync(&self, operation: String, request: String) -> String {
+        let doors = self.doors();
+        said(guarded(|| run::read(&doors.quick, &operation, &request)))
+    }
+
+    /// Any operation, off the JavaScript thread.
+    #[napi]
+    pub fn call(&self, operation: String, request: String) -> AsyncTask<Call> {
+        AsyncTask::new(Call::new(self.doors().patient, operation, request))
+    }
+
+    /// Fixes the clock for tests and replays, or lets it go with `null`.
+    #[napi]
+    pub fn fix_clock(&self, now: Option<String>) -> String {
+        said(guarded(|| {
+            let clock = match now.as_deref() {
+                Some(text) => Clock::Fixed(instant(text)?),
+                None => Clock::System,
+            };
+            let doors = Doors::open(&KernelOptions { clock, ..self.options.clone() })?;
+            *self.doors.write().unwrap_or_else(PoisonError::into_inner) = doors;
+            Ok(serde_json::json!({"ok": true}))
+        }))
+    }
+
+    /// Panics where an operation would run; the tests see what becomes of it.
+    #[napi]
+    pub fn panic_for_tests(&self) -> String {
+        #[allow(clippy::panic, reason = "that is what it is for")]
+        let broken = || -> loopx_core::Result<serde_json::Value> { panic!("on purpose") };
+        said(guarded(broken))
+    }
+}
+
+/// Milliseconds that a call waits for a lock: on the JavaScript thread, and off it.
+#[napi]
+pub fn deadlines() -> Vec<u32> {
+    [QUICK, PATIENT].iter().map(|d| u32::try_from(d.as_millis()).unwrap_or(u32::MAX)).collect()
+}
+
+/// The version that this file was built as.
+#[napi]
+pub fn version() -> String {
+    env!("CARGO_PKG_VERSION").to_owned()
+}

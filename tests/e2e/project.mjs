@@ -1,0 +1,95 @@
+// A project for a real host: the packed package, the extension as `loopx install` lays it
+// down, the program on PATH, a home of its own, and canaries in places that LoopX must not
+// keep anything from.
+
+import assert from "node:assert/strict";
+import { execFileSync, spawn } from "node:child_process";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+
+import { PACKAGE } from "../node/world.mjs";
+
+export const HOSTS = process.env.LOOPX_E2E_HOSTS ?? path.join(process.env.HOME ?? "", ".cache/loopx-e2e");
+const BINARY = process.env.LOOPX_BIN_UNDER_TEST ?? path.resolve(import.meta.dirname, "../../target/debug/loopx");
+export const CREDENTIAL = "ghp_0123456789abcdefghijABCDEFGHIJ012345";
+export const CANARY = "canary-e3f1 the walrus at noon";
+
+export class Project {
+  constructor(host) {
+    this.folder = mkdtempSync(path.join(tmpdir(), `loopx-e2e-${host}-`));
+    this.home = path.join(this.folder, "home");
+    this.root = path.join(this.folder, "work");
+    mkdirSync(this.home, { recursive: true });
+    mkdirSync(path.join(this.root, "node_modules"), { recursive: true });
+    cpSync(PACKAGE, path.join(this.root, "node_modules/loopx"), { recursive: true });
+    this.children = [];
+  }
+
+  get env() {
+    return {
+      ...process.env, HOME: this.home, CANARY_TOKEN: CREDENTIAL, NODE_TEST_CONTEXT: undefined,
+      PATH: `${path.dirname(BINARY)}:${process.env.PATH}`,
+    };
+  }
+
+  write(file, content) {
+    const at = path.join(this.folder, file);
+    mkdirSync(path.dirname(at), { recursive: true });
+    writeFileSync(at, typeof content === "string" ? content : JSON.stringify(content));
+  }
+
+  loopx(...args) {
+    const said = execFileSync(BINARY, ["--format", "json", ...args], { cwd: this.root, env: this.env, encoding: "utf8" });
+    return JSON.parse(said);
+  }
+
+  /** The loops of the project's only goal. */
+  loops() {
+    return this.loopx("loop", "show").loops;
+  }
+
+  spawn(program, args, env = {}) {
+    const child = spawn(program, args, { cwd: this.root, env: { ...this.env, ...env }, stdio: ["pipe", "pipe", "pipe"] });
+    this.children.push(child);
+    return child;
+  }
+
+  /** Nothing of the session, of credentials or of the home is in what LoopX keeps. */
+  noCanary(needles) {
+    const state = [path.join(this.root, ".loopx"), path.join(this.home, ".loopx")].filter(existsSync);
+    let read = 0;
+    for (const folder of state) {
+      for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
+        if (!entry.isFile()) continue;
+        read++;
+        const file = path.join(entry.parentPath ?? entry.path, entry.name);
+        const bytes = readFileSync(file);
+        for (const needle of needles) assert.ok(!bytes.includes(needle), `${needle} is in ${file}`);
+      }
+    }
+    assert.ok(read > 2, "there is state to look through");
+  }
+
+  async close() {
+    for (const child of this.children.filter((c) => c.exitCode === null && c.signalCode === null)) {
+      const gone = new Promise((resolve) => child.once("exit", resolve));
+      child.kill("SIGKILL");
+      await gone;
+    }
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+}
+
+/** Waits until `found` is true; says what was there when it did not become so. */
+export async function until(what, found, { seconds = 30, shown = () => "" } = {}) {
+  const end = Date.now() + seconds * 1000;
+  for (;;) {
+    const value = await found();
+    if (value) return value;
+    assert.ok(Date.now() < end, `${what} did not happen in ${seconds} s\n${await shown()}`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+export const seconds = (n) => new Promise((resolve) => setTimeout(resolve, n * 1000));

@@ -1,6 +1,0 @@
-//! Files of the repository that are made from the sources: where each is, and what it says.
-
-/// Path from the repository's root, and content.
-pub fn generated() -> Vec<(&'static str, String)> {
-    vec![("docs/connectors.md", loopx_core::host::catalog::page())]
-}

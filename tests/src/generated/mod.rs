@@ -1,0 +1,13 @@
+//! Files of the repository that are made from the sources: where each is, and what it says.
+
+mod node;
+mod typescript;
+
+/// Path from the repository's root, and content.
+pub fn generated() -> Vec<(&'static str, String)> {
+    vec![
+        ("docs/connectors.md", loopx_core::host::catalog::page()),
+        ("bindings-node/index.d.ts", node::declarations()),
+        ("bindings-node/lib/operations.json", node::operations()),
+    ]
+}
