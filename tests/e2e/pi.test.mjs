@@ -100,5 +100,131 @@ test("a goal text starts a loop that plans, delivers two todos and ends", { skip
   assert.equal(model.turns.length, 1 + 3 * 2);
   await seconds(4);
   assert.equal(model.turns.length, 7, "nothing after the end");
-  project.noCanary([CANARY, "walrus", CREDENTIAL, project.home, project.folder, "hello,"]);
+  project.noCanary([CANARY, "walrus", CREDENTIAL, path.join(project.folder, "agent"), ".jsonl", "hello,"]);
+});
+
+test("a gate is waited for without one model call, and its decision goes on by itself", { skip }, async (t) => {
+  const { project, model, start } = await pi(t, diligent(shell));
+  project.loopx("goal", "create", "--goal-id", "site", "--objective", "Ship it", "--agent-id", "pi");
+  project.loopx("todo", "add", "--role", "agent", "--text", "Write the parser");
+  const { todo_id: gate } = project.loopx("gate", "open", "--question", "May we publish?", "--blocks-agent", "pi");
+  const host = start();
+  await host.prompt("/loopx Write the guide");
+  await host.notice(/waiting for a person/i);
+  const status = () => host.events.findLast((e) => e.method === "setStatus")?.statusText ?? "";
+  await until("a status line that says what is waited for and until when", () => /person.*next look/.test(status()), { shown: () => host.shown() });
+  await seconds(5);
+  assert.equal(model.calls.length, 0);
+  const before = model.calls.length;
+  await host.prompt("/loopx gates");
+  await host.notice(/May we publish\?[\s\S]*loopx gate decide/);
+  project.loopx("gate", "decide", "--todo-id", gate, "--outcome", "approve");
+  await host.notice(/The goal is done/, { seconds: 60 });
+  assert.equal(model.calls.length - before, 2 * 2);
+});
+
+test("an abort pauses, also over a restart, until it is resumed", { skip }, async (t) => {
+  let slow = true;
+  const work = diligent(shell);
+  const { project, model, start } = await pi(t, async (request, signal) => {
+    if (slow) await new Promise((resolve) => signal.addEventListener("abort", resolve));
+    return work(request);
+  });
+  project.loopx("goal", "create", "--goal-id", "site", "--objective", "Ship it", "--agent-id", "pi");
+  const host = start();
+  await host.prompt("/loopx Write the parser");
+  await until("the first call", () => model.calls.length === 1, { shown: () => host.shown() });
+  await host.ask("abort");
+  await host.notice(/You stopped the agent/);
+  assert.deepEqual(project.loops().map((l) => [l.state, l.reason, l.pending]), [["paused", "aborted", null]]);
+  slow = false;
+  await host.quit();
+  const again = start(["-c"]);
+  await again.ask("get_state");
+  await seconds(5);
+  assert.equal(model.calls.length, 1, "no call after the restart");
+  assert.equal(project.loops()[0].reason, "aborted");
+  await again.prompt("/loopx resume");
+  await again.notice(/The goal is done/, { seconds: 60 });
+  assert.equal(model.calls.length, 1 + 2);
+});
+
+test("a user's message pauses the loop, and it goes on when it is resumed", { skip }, async (t) => {
+  const { project, model, start } = await pi(t, diligent(shell));
+  project.loopx("goal", "create", "--goal-id", "site", "--objective", "Ship it", "--agent-id", "pi");
+  const { todo_id: gate } = project.loopx("gate", "open", "--question", "May we?", "--blocks-agent", "pi");
+  const host = start();
+  await host.prompt("/loopx Write the parser");
+  await host.notice(/waiting for a person/i);
+  await host.prompt("what is this?");
+  await host.notice(/You took over/);
+  await until("the answer", () => host.settled === 1);
+  project.loopx("gate", "decide", "--todo-id", gate, "--outcome", "approve");
+  await seconds(5);
+  assert.equal(model.turns.length, 1, "the decided gate does not go over the pause");
+  assert.equal(project.loops()[0].reason, "user_prompt");
+  await host.prompt("/loopx resume");
+  await host.notice(/The goal is done/, { seconds: 60 });
+});
+
+test("a wait is taken up again after a restart, and its gate still wakes it", { skip }, async (t) => {
+  const { project, model, start } = await pi(t, diligent(shell));
+  project.loopx("goal", "create", "--goal-id", "site", "--objective", "Ship it", "--agent-id", "pi");
+  const { todo_id: gate } = project.loopx("gate", "open", "--question", "May we?", "--blocks-agent", "pi");
+  const host = start();
+  // Pi keeps a session once it has an answer in it.
+  await host.prompt("hello");
+  await until("the first answer", () => host.settled === 1);
+  await host.prompt("/loopx Write the parser");
+  await host.notice(/waiting for a person/i);
+  const due = project.loops()[0].due_at;
+  await host.quit();
+  const again = start(["-c"]);
+  await again.ask("get_state");
+  await seconds(2);
+  assert.deepEqual([project.loops()[0].state, project.loops()[0].due_at], ["armed", due]);
+  project.loopx("gate", "decide", "--todo-id", gate, "--outcome", "approve");
+  await again.notice(/The goal is done/, { seconds: 60 });
+  assert.equal(model.turns.length, 1 + 2);
+});
+
+test("two processes on one session continue once", { skip }, async (t) => {
+  const { project, model, start } = await pi(t, diligent(shell));
+  project.loopx("goal", "create", "--goal-id", "site", "--objective", "Ship it", "--agent-id", "pi");
+  const { todo_id: gate } = project.loopx("gate", "open", "--question", "May we?", "--blocks-agent", "pi");
+  const first = start();
+  await first.prompt("hello");
+  await until("the first answer", () => first.settled === 1);
+  await first.prompt("/loopx Write the parser");
+  await first.notice(/waiting for a person/i);
+  const second = start(["-c"]);
+  await second.ask("get_state");
+  await seconds(1);
+  project.loopx("gate", "decide", "--todo-id", gate, "--outcome", "approve");
+  await until("the end", () => project.loops()[0].state === "stopped", { seconds: 60, shown: () => `${first.shown()}\n${second.shown()}` });
+  await seconds(4);
+  assert.equal(model.turns.length, 1 + 2);
+  const { commits } = project.loopx("history", "--limit", "200");
+  assert.equal(commits.filter((c) => c.verb === "turn.admit").length, 1);
+});
+
+test("an agent activates the loop by its tool, and an ephemeral session leaves nothing behind", { skip }, async (t) => {
+  const work = diligent(shell);
+  const { project, model, start } = await pi(t, (request) => {
+    const { role, text } = last(request);
+    if (role === "user" && text.includes("take the goal")) {
+      return { tool: { name: "loopx_goal_activate", args: { goal_id: "site", agent_id: "pi" } } };
+    }
+    return work(request);
+  });
+  project.loopx("goal", "create", "--goal-id", "site", "--objective", "Ship it", "--agent-id", "pi");
+  project.loopx("todo", "add", "--role", "agent", "--text", "Write the parser");
+  project.loopx("todo", "add", "--role", "agent", "--text", "Write the guide");
+  const host = start(["--no-session"]);
+  await host.prompt("take the goal site");
+  await host.notice(/The goal is done/, { seconds: 60 });
+  assert.equal(model.turns.length, 2 + 2 * 2);
+  assert.equal(project.loops().length, 1);
+  await host.quit();
+  assert.deepEqual(project.loops(), []);
 });
