@@ -100,7 +100,7 @@ test("a goal text starts a loop that plans, delivers two todos and ends", { skip
   assert.equal(model.turns.length, 1 + 3 * 2);
   await seconds(4);
   assert.equal(model.turns.length, 7, "nothing after the end");
-  project.noCanary([CANARY, "walrus", CREDENTIAL, path.join(project.folder, "agent"), ".jsonl", "hello,"]);
+  project.noCanary([CANARY, "walrus", CREDENTIAL, path.join(project.folder, "agent"), ".jsonl", "hello,"], [project.home]);
 });
 
 test("a gate is waited for without one model call, and its decision goes on by itself", { skip }, async (t) => {

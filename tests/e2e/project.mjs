@@ -55,8 +55,11 @@ export class Project {
     return child;
   }
 
-  /** Nothing of the session, of credentials or of the home is in what LoopX keeps. */
-  noCanary(needles) {
+  /**
+   * Nothing of the session and of credentials is in what LoopX keeps; `inProject` is looked
+   * for in the project alone, since the global registry leads to folders of this machine.
+   */
+  noCanary(needles, inProject = []) {
     const state = [path.join(this.root, ".loopx"), path.join(this.home, ".loopx")].filter(existsSync);
     let read = 0;
     for (const folder of state) {
@@ -65,7 +68,8 @@ export class Project {
         read++;
         const file = path.join(entry.parentPath ?? entry.path, entry.name);
         const bytes = readFileSync(file);
-        for (const needle of needles) assert.ok(!bytes.includes(needle), `${needle} is in ${file}`);
+        const here = folder === state[0] ? [...needles, ...inProject] : needles;
+        for (const needle of here) assert.ok(!bytes.includes(needle), `${needle} is in ${file}`);
       }
     }
     assert.ok(read > 2, "there is state to look through");

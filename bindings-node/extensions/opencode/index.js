@@ -204,7 +204,7 @@ async function LoopX({ client, directory }) {
     },
     // Its arguments are said as JSON Schema: a schema library is not there offline.
     async "tool.definition"({ toolID }, output) {
-      if (toolID === "loopx_goal_activate") output.parameters = TOOL.parameters;
+      if (toolID === "loopx_goal_activate" && "jsonSchema" in output) output.jsonSchema = TOOL.parameters;
     },
     tool: {
       loopx_goal_activate: {
