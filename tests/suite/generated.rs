@@ -14,6 +14,15 @@ fn no_generated_file_is_stale() {
     }
 }
 
+/// One version: the crates' and the npm package's.
+#[test]
+fn the_npm_package_has_the_version_of_the_workspace() {
+    let text = fs::read_to_string(loopx_tests::repository().join("bindings-node/package.json"));
+    let manifest: serde_json::Value = serde_json::from_str(&text.unwrap()).unwrap();
+    let version = manifest.get("version").and_then(|v| v.as_str()).unwrap();
+    assert_eq!(version, env!("CARGO_PKG_VERSION"));
+}
+
 /// The page has every connector, and no connector that the catalogue lacks.
 #[test]
 fn the_page_of_connectors_is_the_catalogue() {

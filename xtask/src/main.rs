@@ -5,6 +5,7 @@
 mod bench;
 mod demo;
 mod failure;
+mod node;
 mod steps;
 mod tools;
 mod torture;
@@ -41,10 +42,12 @@ enum Command {
     Docs,
     /// Check licences, banned crates and sources of the dependencies
     Deny,
-    /// Write the files that are made from the sources: docs/connectors.md
+    /// Write the files that are made from the sources: pages, types, tables
     Generate,
     /// Measure the release binary: wall and CPU time, peak memory, output size
     Bench(bench::Arguments),
+    /// Pack the npm package, install it into an empty folder, and run its tests there
+    Node(node::Arguments),
     /// Kill, stop and disturb many processes on one goal, then check what they acknowledged
     Torture(torture::Arguments),
     /// Feed one parser, or the kernel's door, with made-up input: never a panic
@@ -63,6 +66,7 @@ fn main() -> ExitCode {
         Command::Deny => steps::deny(&workspace),
         Command::Generate => steps::generate(&workspace),
         Command::Bench(options) => bench::run(&workspace, &options),
+        Command::Node(options) => node::run(&workspace, &options),
         Command::Torture(options) => torture::run(&workspace, &options),
         Command::Fuzz(options) => torture::fuzz(&workspace, &options),
     });

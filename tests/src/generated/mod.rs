@@ -9,5 +9,6 @@ pub fn generated() -> Vec<(&'static str, String)> {
         ("docs/connectors.md", loopx_core::host::catalog::page()),
         ("bindings-node/index.d.ts", node::declarations()),
         ("bindings-node/lib/operations.json", node::operations()),
+        ("bindings-node/lib/version.json", node::version()),
     ]
 }

@@ -61,6 +61,11 @@ pub fn operations() -> String {
     format!("[\n{}\n]\n", rows.join(",\n"))
 }
 
+/// `lib/version.json`: what the native module has to be.
+pub fn version() -> String {
+    format!("{{ \"version\": {:?} }}\n", env!("CARGO_PKG_VERSION"))
+}
+
 fn declared(name: &str, doc: &str, schema: &Value) -> String {
     let empty = schema.get("properties").and_then(Value::as_object).is_none_or(|p| p.is_empty());
     let head = comment(doc, "");

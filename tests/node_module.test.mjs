@@ -1,0 +1,257 @@
+// The npm package itself: what it exports, how it finds its native module, what it does
+// when there is none, and that the process that uses it neither waits nor dies.
+
+import assert from "node:assert/strict";
+import { execFileSync, spawn, spawnSync } from "node:child_process";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import test from "node:test";
+
+import { PACKAGE, loopx, suite } from "./node/world.mjs";
+
+const require = createRequire(import.meta.url);
+const BINARY = process.env.LOOPX_BIN_UNDER_TEST ?? path.resolve(import.meta.dirname ?? ".", "../target/debug/loopx");
+const HOSTS = process.env.LOOPX_E2E_HOSTS ?? path.join(process.env.HOME ?? "", ".cache/loopx-e2e");
+const any = suite(test, "pi");
+
+function folder(t) {
+  const made = mkdtempSync(path.join(tmpdir(), "loopx-node-"));
+  t.after(() => rmSync(made, { recursive: true, force: true }));
+  return made;
+}
+
+/** The package without its native module, somewhere else. */
+function bare(t) {
+  const to = path.join(folder(t), "loopx");
+  cpSync(PACKAGE, to, { recursive: true, filter: (from) => path.basename(from) !== "native" });
+  return to;
+}
+
+function run(script, { env = {}, cwd = tmpdir(), program = process.execPath } = {}) {
+  const clean = { ...process.env, NODE_TEST_CONTEXT: undefined, LOOPX_NATIVE: undefined, LOOPX_BIN: undefined, ...env };
+  return spawnSync(program, ["-e", script], { cwd, env: clean, encoding: "utf8" });
+}
+
+test("ESM and CJS are the same module, with every operation as a method", async () => {
+  const esm = await import(path.join(PACKAGE, "index.mjs"));
+  assert.equal(esm.Kernel, loopx.Kernel);
+  assert.deepEqual(Object.keys(esm).filter((k) => k !== "default").sort(), Object.keys(loopx).sort());
+  const operations = require(path.join(PACKAGE, "lib/operations.json"));
+  const types = readFileSync(path.join(PACKAGE, "index.d.ts"), "utf8");
+  for (const { name, method } of operations) {
+    assert.equal(typeof loopx.Kernel.prototype[method], "function", name);
+    assert.match(types, new RegExp(`^  ${method}\\(request`, "m"), name);
+  }
+  assert.equal(loopx.version, require(path.join(PACKAGE, "lib/version.json")).version);
+});
+
+any("a refusal is a LoopxError with code, thing and next command", async (world) => {
+  assert.throws(() => world.kernel.goalShow({ goal_id: "nowhere" }), (error) => {
+    assert.ok(error instanceof loopx.LoopxError && error instanceof Error);
+    assert.deepEqual([error.code, error.name], ["goal_not_found", "LoopxError"]);
+    assert.equal(error.toJSON().next_command, error.nextCommand);
+    return true;
+  });
+  await assert.rejects(world.kernel.todoAdd({ goal_id: "g", role: "agent" }), { code: "request_invalid" });
+  assert.throws(() => world.kernel.callSync("todo.add", {}), { code: "request_invalid" });
+  assert.throws(() => loopx.Kernel.open({ now: "yesterday" }), { code: "request_invalid" });
+});
+
+test("a panic is an error, and the process lives", () => {
+  const { native } = require(path.join(PACKAGE, "lib/native.cjs")).native();
+  const kernel = native.NativeKernel.open(JSON.stringify({ cwd: tmpdir() }));
+  for (let n = 0; n < 3; n++) {
+    const said = kernel.panicForTests();
+    assert.equal(said[0], "!");
+    assert.equal(JSON.parse(said.slice(1)).error_code, "internal");
+  }
+});
+
+any("a read on the JavaScript thread waits at most 50 ms for a lock, then says busy", async (world, t) => {
+  const store = readdirSync(world.project, { recursive: true }).find((name) => name.endsWith("goal.db"));
+  const script = "import sqlite3,sys,time\nc=sqlite3.connect(sys.argv[1]);c.execute('BEGIN EXCLUSIVE');print('held',flush=True);time.sleep(60)";
+  const holder = spawn("python3", ["-c", script, path.join(world.project, store)], { stdio: ["ignore", "pipe", "ignore"] });
+  t.after(() => holder.kill("SIGKILL"));
+  const held = await new Promise((resolve) => { holder.stdout.once("data", () => resolve(true)); holder.once("error", () => resolve(false)); });
+  if (!held) return t.skip("SKIPPED: there is no python3 to hold the lock");
+  const began = performance.now();
+  assert.throws(() => world.kernel.loopShow({ goal_id: "g" }), { code: "store_busy" });
+  const took = performance.now() - began;
+  assert.ok(took < 500, `${took} ms`);
+  const packet = world.kernel.shouldRun({ goal_id: "g", agent_id: "ada" });
+  assert.equal(packet.should_run, false, "nobody runs on what cannot be read");
+});
+
+any("a write waits off the JavaScript thread", async (world, t) => {
+  await world.todo("one");
+  const lock = readdirSync(world.project, { recursive: true }).find((name) => name.endsWith("goal.db.lock"));
+  const holder = spawn("flock", ["-x", path.join(world.project, lock), "-c", "echo held; sleep 1"], { stdio: ["ignore", "pipe", "ignore"] });
+  const held = await new Promise((resolve) => { holder.stdout.once("data", () => resolve(true)); holder.once("error", () => resolve(false)); });
+  if (!held) return t.skip("SKIPPED: there is no flock to hold the lock");
+  let ticks = 0;
+  const ticking = setInterval(() => ticks++, 20);
+  await world.todo("two");
+  clearInterval(ticking);
+  assert.ok(ticks > 10, `${ticks} ticks while it waited`);
+});
+
+test("without a native module the program is run, after one notice on standard error", (t) => {
+  const there = bare(t);
+  const home = folder(t);
+  const script = `const { Kernel } = require(${JSON.stringify(there)});
+    const k = Kernel.open({ cwd: ${JSON.stringify(home)} }); Kernel.open({ cwd: ${JSON.stringify(home)} });
+    (async () => {
+      await k.goalCreate({ goal_id: "g", objective: "x", agents: ["ada"] });
+      await k.todoAdd({ goal_id: "g", role: "agent", text: "it's \\"quoted\\"" });
+      const runs = k.shouldRun({ goal_id: "g", agent_id: "ada" }).should_run;
+      const { LoopSession } = require(${JSON.stringify(there)});
+      const s = new LoopSession(k, { goal_id: "g", surface: "pi", session: "s", agent_id: "ada" });
+      await s.step("activated");
+      const run = await s.step("settled");
+      let code; try { k.goalShow({ goal_id: "zz" }); } catch (e) { code = e.code; }
+      console.log(JSON.stringify([k.via, runs, run.action.kind, code, s.owed()]));
+    })();`;
+  const said = run(script, { env: { LOOPX_BIN: BINARY, HOME: home } });
+  assert.deepEqual(JSON.parse(said.stdout), ["binary", true, "prompt", "goal_not_found", []], said.stderr);
+  assert.equal(said.stderr.match(/there is no native module/g).length, 1);
+  assert.match(said.stderr, /run instead/);
+});
+
+test("row 128: what cannot be loaded says the platform and every place that was tried", (t) => {
+  const there = bare(t);
+  const said = run(`require(${JSON.stringify(there)}).Kernel.open({ cwd: "/" }).goalList()`, { env: { LOOPX_BIN: "/nowhere/loopx" } });
+  assert.notEqual(said.status, 0);
+  assert.match(said.stderr, new RegExp(`${process.platform}-${process.arch}`));
+  assert.match(said.stderr, /native_unavailable|LOOPX_BIN/);
+  assert.match(said.stderr, /places without one, from/);
+  const report = run(`console.log(JSON.stringify(require(${JSON.stringify(there)}).nativeReport()))`);
+  const { found, tried } = JSON.parse(report.stdout);
+  assert.equal(found, null);
+  assert.ok(tried.length > 1 && tried.every(({ path: file, why }) => file.endsWith("loopx.node") && why));
+});
+
+test("row 128: nothing of the package is an optional dependency that a lock file could lose", () => {
+  const manifest = require(path.join(PACKAGE, "package.json"));
+  for (const key of ["dependencies", "optionalDependencies", "peerDependencies", "scripts"]) {
+    assert.equal(manifest[key], undefined, key);
+  }
+});
+
+test("a native module of another build, and one that is none, are named and passed over", (t) => {
+  const there = bare(t);
+  const file = path.join(folder(t), "loopx.node");
+  writeFileSync(file, "this is no library");
+  const report = run(`console.log(JSON.stringify(require(${JSON.stringify(there)}).nativeReport()))`, { env: { LOOPX_NATIVE: file } });
+  const { tried } = JSON.parse(report.stdout);
+  assert.equal(tried[0].path, file);
+  assert.notEqual(tried[0].why, "there is no such file");
+});
+
+const native = () => require(path.join(PACKAGE, "lib/native.cjs")).native().found;
+const dynamic = (t) => {
+  try {
+    return execFileSync("nm", ["-D", native()], { encoding: "utf8" }).split("\n");
+  } catch {
+    t.skip("SKIPPED: there is no nm");
+    return null;
+  }
+};
+
+test("row 131: the module needs the C library and nothing of Node but N-API", (t) => {
+  const symbols = dynamic(t);
+  if (!symbols) return;
+  const needed = symbols.filter((l) => /^\s+[Uw] /.test(l)).map((l) => l.trim().split(/\s+/)[1]);
+  assert.ok(needed.some((name) => name.startsWith("napi_")));
+  // What the C library and the unwinder give has their version; weak ones may be absent.
+  const weak = new Set(symbols.filter((l) => /^\s+w /.test(l)).map((l) => l.trim().split(/\s+/)[1]));
+  const strange = needed.filter((name) => !/^napi_|@GLIBC_|@GCC_/.test(name) && !weak.has(name));
+  assert.deepEqual(strange, []);
+});
+
+test("row 130: the module says which C library it needs, and the release is built for an old one", (t) => {
+  const symbols = dynamic(t);
+  if (!symbols) return;
+  const versions = symbols.flatMap((l) => [...l.matchAll(/@GLIBC_2\.(\d+)/g)].map((m) => Number(m[1])));
+  const most = Math.max(...versions);
+  t.diagnostic(`this build needs glibc 2.${most}; releases are built against 2.28`);
+  assert.ok(versions.length > 0 && most < 100);
+});
+
+test("row 136: a host without N-API is told so, and lives", (t) => {
+  const script = "import ctypes,sys\ntry: ctypes.CDLL(sys.argv[1])\nexcept OSError as e: print(e)\nprint('alive')";
+  const said = spawnSync("python3", ["-c", script, native()], { encoding: "utf8" });
+  if (said.error) return t.skip("SKIPPED: there is no python3");
+  assert.deepEqual([said.signal, said.status], [null, 0], said.stderr);
+  assert.match(said.stdout, /alive\s*$/);
+});
+
+test("row 137: nothing but answers is on standard output, whatever is warned about", (t) => {
+  const there = bare(t);
+  const home = folder(t);
+  const script = `const { Kernel } = require(${JSON.stringify(there)});
+    process.emitWarning("a warning"); const k = Kernel.open({ cwd: ${JSON.stringify(home)} }); k.goalList(); process.stdout.write("only");`;
+  const said = run(script, { env: { LOOPX_BIN: BINARY, HOME: home, NODE_OPTIONS: "--trace-warnings" } });
+  assert.equal(said.stdout, "only");
+  const { native: module } = require(path.join(PACKAGE, "lib/native.cjs")).native();
+  assert.equal(typeof module.version(), "string");
+});
+
+test("row 127: the extensions are self-contained, and no file of the package asks import.meta", (t) => {
+  const sources = readdirSync(PACKAGE, { recursive: true }).filter((name) => /\.(c|m)?js$/.test(name) && !name.includes("node_modules"));
+  assert.ok(sources.length > 6);
+  for (const name of sources) {
+    const text = readFileSync(path.join(PACKAGE, name), "utf8");
+    assert.ok(!text.includes("import.meta"), name);
+    for (const [, what] of text.matchAll(/(?:require|load)\("([^"]+)"\)/g)) {
+      assert.ok(what.startsWith("node:") || what.startsWith("."), `${name} needs ${what}`);
+    }
+  }
+  const alone = path.join(folder(t), "extensions");
+  mkdirSync(alone);
+  for (const part of ["package.json", "lib", "extensions"]) cpSync(path.join(PACKAGE, part), path.join(alone, part), { recursive: true });
+  const said = run(`const f = require(${JSON.stringify(path.join(alone, "extensions/pi/index.js"))}); const { LoopX } = require(${JSON.stringify(path.join(alone, "extensions/opencode/index.js"))}); console.log(typeof f, typeof LoopX)`);
+  assert.equal(said.stdout.trim(), "function function", said.stderr);
+});
+
+/** Every engine that is here runs the same few calls. */
+const SMOKE = (there, home) => `
+  const { Kernel, LoopSession } = require(${JSON.stringify(there)});
+  (async () => {
+    const k = Kernel.open({ cwd: ${JSON.stringify(home)}, home: ${JSON.stringify(home)} });
+    await k.goalCreate({ goal_id: "g", objective: "x", agents: ["ada"] });
+    await Promise.all([1, 2, 3].map((n) => k.todoAdd({ goal_id: "g", role: "agent", text: "todo " + n })));
+    const s = new LoopSession(k, { goal_id: "g", surface: "pi", session: "s", agent_id: "ada" });
+    await s.step("activated");
+    const { action } = await s.step("settled");
+    let code; try { k.goalShow({ goal_id: "zz" }); } catch (e) { code = e.code; }
+    console.log(JSON.stringify([k.via, k.todoList({ goal_id: "g" }).todos.length, action.kind, code]));
+  })();`;
+const ENGINES = [
+  ["this Node", process.execPath],
+  ["Node 20", process.version.startsWith("v20.") ? process.execPath : path.join(HOSTS, "node20/node_modules/node/bin/node")],
+  ["Node 22", path.join(HOSTS, "node/node_modules/node/bin/node")],
+  ["Node 24", path.join(HOSTS, "node24/node_modules/node/bin/node")],
+  ["Bun", path.join(HOSTS, "bun/node_modules/@oven/bun-linux-x64/bin/bun")],
+];
+for (const [name, program] of ENGINES) {
+  const skip = existsSync(program) ? false : `SKIPPED: ${name} is not in ${HOSTS}; tests/e2e/install_hosts.sh ${name.toLowerCase().replace(" 22", "").replace(" ", "")} brings it`;
+  test(`the package works in ${name}`, { skip }, (t) => {
+    const said = run(SMOKE(PACKAGE, folder(t)), { program });
+    assert.equal(said.stdout.trim(), '["native",3,"prompt","goal_not_found"]', said.stderr);
+  });
+}
+
+test("worker threads have kernels of their own", async (t) => {
+  const { Worker } = await import("node:worker_threads");
+  const home = folder(t);
+  const kernel = loopx.Kernel.open({ cwd: home, home });
+  await kernel.goalCreate({ goal_id: "g", objective: "x", agents: ["ada"] });
+  const script = `const { parentPort } = require("node:worker_threads");
+    const k = require(${JSON.stringify(PACKAGE)}).Kernel.open({ cwd: ${JSON.stringify(home)}, home: ${JSON.stringify(home)} });
+    k.todoAdd({ goal_id: "g", role: "agent", text: "from a thread" }).then((r) => parentPort.postMessage(r.ok));`;
+  const worker = new Worker(script, { eval: true });
+  assert.equal(await new Promise((resolve, reject) => { worker.once("message", resolve); worker.once("error", reject); }), true);
+  assert.equal(loopx.Kernel.open({ cwd: home, home }).todoList({ goal_id: "g" }).todos.length, 1);
+});
