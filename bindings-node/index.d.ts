@@ -147,6 +147,8 @@ export interface Packet {
     reserved_slots: number | null;
     /** Same as the packet's. */
     state: string;
+    /** Same as the packet's. */
+    reason?: string | null;
   };
   /** When to look again. */
   scheduler_hint: {
@@ -160,6 +162,10 @@ export interface Packet {
     cadence_class: string;
     /** Why. */
     reason_code: string;
+    /** Why, one sentence. */
+    reason?: string | null;
+    /** What may be spent for it: nothing. */
+    spend_policy?: string | null;
     /**
      * Minutes to the first next look: the ladder's first step, earlier when a monitor
      * comes due or a slot comes free before; absent for a stop.
@@ -167,30 +173,34 @@ export interface Packet {
     next_check_minutes?: number | null;
     /** Unchanged polls. */
     unchanged_poll: {
-      /** Polls allowed. */
+      /** Polls allowed; empty where there is no limit. */
       limits: {
         /** Shell worker and other local schedulers. */
-        local_scheduler: number | null;
+        local_scheduler?: number | null;
         /** Codex CLI. */
-        codex_cli_tui: number | null;
+        codex_cli_tui?: number | null;
         /** Claude Code. */
-        claude_code_loop: number | null;
+        claude_code_loop?: number | null;
+        /** Codex App over SSH. */
+        codex_app_ssh_goal?: number | null;
       };
-      /** What follows. */
+      /** What follows; a short packet says nothing where there is no limit. */
       after_limits: {
         /** Shell worker and other local schedulers. */
-        local_scheduler: string;
+        local_scheduler?: string | null;
         /** Codex CLI. */
-        codex_cli_tui: string;
+        codex_cli_tui?: string | null;
         /** Claude Code. */
-        claude_code_loop: string;
+        claude_code_loop?: string | null;
+        /** Codex App over SSH. */
+        codex_app_ssh_goal?: string | null;
       };
       /** One recheck before it follows. */
       final_quota_replan_check_enabled: boolean;
       /** What the recheck is. */
       final_quota_replan_check_action?: string | null;
     } | {
-      /** Directive for local schedulers. */
+      /** Directive for local schedulers; `stop` is the one word that ends them. */
       local_scheduler: string;
       /** Directive for Codex CLI. */
       codex_cli_tui: string;
@@ -201,16 +211,54 @@ export interface Packet {
       /** Never. */
       final_quota_replan_check_enabled: boolean;
     };
+    /** What makes two polls the same: paths into the decision. */
+    unchanged_identity_keys?: string[];
     /** Who wakes the agent, when the door said so. */
     execution_context?: {
+      /** `scheduler_execution_context_v0`. */
+      schema_version: string;
       /** Host surface. */
       host_surface: string;
       /** Who owns the schedule. */
       scheduler_owner: string;
       /** How the host runs. */
       execution_mode: string;
-      /** `runtime_profile:<name>` or `explicit`. */
+      /** Where the context was said. */
       source: string;
+      /** The three go together. */
+      valid: boolean;
+      /** `applicable`, `not_applicable` or `blocked_invalid_context`. */
+      app_automation_applicability: string;
+      /** Why they do not. */
+      errors?: string[];
+    } | {
+      /** Host surface. */
+      host_surface: string;
+      /** Who owns the schedule. */
+      scheduler_owner: string;
+      /** How the host runs. */
+      execution_mode: string;
+      /** `runtime_profile:<name>`, `explicit` or `loopx_turn`. */
+      source: string;
+    } | null;
+    /** Where the host stands. */
+    execution_phase?: {
+      /** `scheduler_execution_phase_v0`. */
+      schema_version: string;
+      /** Host surface. */
+      host_surface: string;
+      /** Who owns the schedule. */
+      scheduler_owner: string;
+      /** `host_action_required`, `not_required`, `<owner>_owned` or `contract_error`. */
+      disposition: string;
+      /** Nothing is left to do. */
+      completed: boolean;
+      /** The host has to set its schedule. */
+      apply_needed: boolean;
+      /** The host has to acknowledge. */
+      ack_needed: boolean;
+      /** Never: a hint acknowledges nothing. */
+      acknowledged: boolean;
     } | null;
     /** Tokens; absent for a stop. */
     reset_policy?: {
@@ -218,24 +266,477 @@ export interface Packet {
       reset_token: string;
       /** Digest of what is waited on, without the ladder. */
       identity_signature: string;
+      /** Where a host keeps the token. */
+      host_state_key?: string | null;
+      /** App hosts: minutes that a reset goes back to. */
+      app_automation_initial_interval_minutes?: number | null;
+      /** App hosts: the same as a rule. */
+      app_automation_initial_rrule?: string | null;
     } | null;
-    /** The ladder, on request. */
+    /** For hosts that keep the schedule themselves. */
+    app_automation?: {
+      /** `applicable`, `not_applicable` or `blocked_invalid_context`. */
+      applicability: string;
+      /** Which app. */
+      host_surface?: string | null;
+      /** Why it is not applicable. */
+      reason_code?: string | null;
+      /** What becomes of the schedule. */
+      apply: string;
+      /** What the host does. */
+      host_action: string;
+      /** The order of what it does. */
+      host_action_contract?: string | null;
+      /** The tool that does it. */
+      host_tool?: string | null;
+      /** Not through a wait: whether an acknowledgement is asked for. */
+      ack_required?: boolean | null;
+      /** Minutes of the step. */
+      recommended_interval_minutes?: number | null;
+      /** Minutes of the last step. */
+      max_interval_minutes?: number | null;
+      /** What the ladder roughly grows by. */
+      unchanged_poll_backoff_multiplier?: number | null;
+      /** The ladder. */
+      example_progression_minutes?: number[];
+      /** The rule to set, when one is to be set. */
+      recommended_rrule?: string | null;
+      /** Where a host reads the rule from. */
+      rrule_source?: string | null;
+      /** Where the walk stands. */
+      stateful_backoff?: unknown;
+      /** How to say that the rule was set. */
+      ack_hint?: unknown;
+      /** How to say that it could not be set. */
+      failure_hint?: unknown;
+      /** Codex App: the earlier tool's bridge, where it is installed. */
+      fallback_hint?: unknown;
+      /** Stops: the host must act. */
+      host_action_required?: boolean | null;
+      /** Stops: how often it tries. */
+      attempt_limit?: number | null;
+      /** Stops: it looks whether it worked. */
+      verify_host_result?: boolean | null;
+      /** Stops: what starts it again. */
+      resume_trigger?: string | null;
+      /** Stops: always true. */
+      no_spend_for_host_action?: boolean | null;
+      /** Always true. */
+      no_spend_for_cadence_change?: boolean | null;
+    } | null;
+    /** The same under the name that Codex App's automations of the earlier tool read. */
+    codex_app?: {
+      /** `applicable`, `not_applicable` or `blocked_invalid_context`. */
+      applicability: string;
+      /** Which app. */
+      host_surface?: string | null;
+      /** Why it is not applicable. */
+      reason_code?: string | null;
+      /** What becomes of the schedule. */
+      apply: string;
+      /** What the host does. */
+      host_action: string;
+      /** The order of what it does. */
+      host_action_contract?: string | null;
+      /** The tool that does it. */
+      host_tool?: string | null;
+      /** Not through a wait: whether an acknowledgement is asked for. */
+      ack_required?: boolean | null;
+      /** Minutes of the step. */
+      recommended_interval_minutes?: number | null;
+      /** Minutes of the last step. */
+      max_interval_minutes?: number | null;
+      /** What the ladder roughly grows by. */
+      unchanged_poll_backoff_multiplier?: number | null;
+      /** The ladder. */
+      example_progression_minutes?: number[];
+      /** The rule to set, when one is to be set. */
+      recommended_rrule?: string | null;
+      /** Where a host reads the rule from. */
+      rrule_source?: string | null;
+      /** Where the walk stands. */
+      stateful_backoff?: unknown;
+      /** How to say that the rule was set. */
+      ack_hint?: unknown;
+      /** How to say that it could not be set. */
+      failure_hint?: unknown;
+      /** Codex App: the earlier tool's bridge, where it is installed. */
+      fallback_hint?: unknown;
+      /** Stops: the host must act. */
+      host_action_required?: boolean | null;
+      /** Stops: how often it tries. */
+      attempt_limit?: number | null;
+      /** Stops: it looks whether it worked. */
+      verify_host_result?: boolean | null;
+      /** Stops: what starts it again. */
+      resume_trigger?: string | null;
+      /** Stops: always true. */
+      no_spend_for_host_action?: boolean | null;
+      /** Always true. */
+      no_spend_for_cadence_change?: boolean | null;
+    } | null;
+    /** For goal runtimes. */
+    goal_runtime_continuation?: {
+      /** `goal_runtime_continuation_v0`. */
+      schema_version: string;
+      /** `continue_now`, `defer`, `return_to_owner` or `complete`. */
+      disposition: string;
+      /** Deferred: seconds to the next look. */
+      recheck_after_seconds?: number | null;
+      /** Deferred to an instant: `frontier_earliest_material_transition`. */
+      recheck_source?: string | null;
+      /** Deferred: `state_change_or_deadline`. */
+      wake_policy?: string | null;
+    } | null;
+    /** Gates: when a person is reminded, while a host polls too fast. */
+    user_gate_notification_cooldown?: {
+      /** `user_gate_notification_cooldown_v0`. */
+      schema_version: string;
+      /** Always true. */
+      active: boolean;
+      /** This poll may tell the person. */
+      notification_due: boolean;
+      /** This poll is silent. */
+      notification_suppressed: boolean;
+      /** `failed_host_update_bounded_reminder_window`. */
+      policy: string;
+      /** Minutes between reminders: what the schedule should have been. */
+      cooldown_minutes: number;
+      /** Minutes in which one poll falls: what the schedule is. */
+      reminder_window_minutes: number;
+      /** When the update failed. */
+      failed_at: string;
+      /** The next reminder. */
+      next_reminder_at: string;
+    } | null;
+    /** What is to be repaired. */
+    consistency_error?: {
+      /** `scheduler_arbitration_v0`, for a contract. */
+      schema_version?: string | null;
+      /** `scheduler_execution_context`, for a context. */
+      source?: string | null;
+      /** One word, for a contract. */
+      reason_code?: string | null;
+      /** The contract's mode, when it has one. */
+      mode?: string | null;
+      /** What contradicts what. */
+      errors: string[];
+      /** What to do. */
+      repair_action: string;
+    } | null;
+    /** Where the rest is. */
+    detail_ref?: {
+      /** `scheduler_hint_detail_v0`. */
+      schema_version: string;
+      /** Always true. */
+      omitted_by_default: boolean;
+      /** Never: the hint alone is enough to act. */
+      execution_required: boolean;
+      /** The command that shows it. */
+      request: string;
+      /** What a loop reads from the hint alone. */
+      hot_path_runtime_fields: string[];
+      /** What the detail has. */
+      contains: string[];
+    } | null;
+    /** The ladder and all that goes with it, on request. */
     cold_path_detail?: {
       /** `scheduler_hint_detail_v0`. */
       schema_version: string;
+      /** Always `quota.should-run`. */
+      source: string;
       /** For local schedulers. */
       local_scheduler: {
         /** First step. */
         recommended_interval_minutes: number;
         /** Last step. */
         max_interval_minutes: number;
+        /** What the ladder roughly grows by. */
+        unchanged_poll_backoff_multiplier: number;
         /** Steps by number of unchanged polls. */
         example_progression_minutes: number[];
         /** Polls allowed. */
         unchanged_poll_limit: number | null;
         /** What follows. */
         after_limit: string;
+        /** The one recheck before it follows. */
+        final_quota_replan_check: {
+          /** There is a limit. */
+          enabled: boolean;
+          /** When. */
+          trigger: string;
+          /** What. */
+          action: string;
+          /** Another answer came. */
+          if_changed: string;
+          /** The agent may run now. */
+          if_run_now: string;
+          /** The same answer came. */
+          if_unchanged: string;
+        };
+        /** Always true. */
+        no_spend_for_cadence_change: boolean;
       };
+      /** For Codex CLI. */
+      codex_cli_tui: {
+        /** Polls allowed. */
+        unchanged_poll_limit: number | null;
+        /** What follows. */
+        after_limit: string;
+        /** The one recheck before it follows. */
+        final_quota_replan_check: {
+          /** There is a limit. */
+          enabled: boolean;
+          /** When. */
+          trigger: string;
+          /** What. */
+          action: string;
+          /** Another answer came. */
+          if_changed: string;
+          /** The agent may run now. */
+          if_run_now: string;
+          /** The same answer came. */
+          if_unchanged: string;
+        };
+        /** `remains_active`: the host's goal is blocked, ours is not. */
+        loopx_goal_state: string;
+        /** `explicit_codex_goal_resume`. */
+        resume_trigger: string;
+        /** Always true. */
+        no_spend_for_block: boolean;
+        /** Codex CLI: always true. */
+        no_spend_for_exit?: boolean | null;
+      };
+      /** For Codex App over SSH. */
+      codex_app_ssh_goal: {
+        /** Polls allowed. */
+        unchanged_poll_limit: number | null;
+        /** What follows. */
+        after_limit: string;
+        /** The one recheck before it follows. */
+        final_quota_replan_check: {
+          /** There is a limit. */
+          enabled: boolean;
+          /** When. */
+          trigger: string;
+          /** What. */
+          action: string;
+          /** Another answer came. */
+          if_changed: string;
+          /** The agent may run now. */
+          if_run_now: string;
+          /** The same answer came. */
+          if_unchanged: string;
+        };
+        /** `remains_active`: the host's goal is blocked, ours is not. */
+        loopx_goal_state: string;
+        /** `explicit_codex_goal_resume`. */
+        resume_trigger: string;
+        /** Always true. */
+        no_spend_for_block: boolean;
+        /** Codex CLI: always true. */
+        no_spend_for_exit?: boolean | null;
+      };
+      /** For Claude Code. */
+      claude_code_loop: {
+        /** Polls allowed. */
+        unchanged_poll_limit: number | null;
+        /** What follows. */
+        after_limit: string;
+        /** The one recheck before it follows. */
+        final_quota_replan_check: {
+          /** There is a limit. */
+          enabled: boolean;
+          /** When. */
+          trigger: string;
+          /** What. */
+          action: string;
+          /** Another answer came. */
+          if_changed: string;
+          /** The agent may run now. */
+          if_run_now: string;
+          /** The same answer came. */
+          if_unchanged: string;
+        };
+        /** Always true. */
+        no_spend_for_stop: boolean;
+      };
+      /** The one recheck. */
+      final_quota_replan_check: {
+        /** There is a limit. */
+        enabled: boolean;
+        /** When. */
+        trigger: string;
+        /** What. */
+        action: string;
+        /** Another answer came. */
+        if_changed: string;
+        /** The agent may run now. */
+        if_run_now: string;
+        /** The same answer came. */
+        if_unchanged: string;
+      };
+      /** How a reset works. */
+      reset_policy_detail: {
+        /** `scheduler_reset_policy_v0`. */
+        schema_version: string;
+        /** Always `quota.should-run`. */
+        source: string;
+        /** `profile_initial_interval`. */
+        reset_to: string;
+        /** What the host does. */
+        profile_action: string;
+        /** Token. */
+        reset_token: string;
+        /** Where a host keeps it. */
+        host_state_key: string;
+        /** Minutes that a local scheduler goes back to. */
+        local_scheduler_initial_interval_minutes: number;
+        /** Always true. */
+        clear_unchanged_poll_state: boolean;
+        /** How many paths make the identity. */
+        identity_key_count: number;
+        /** Digest of the identity. */
+        identity_signature: string;
+        /** Digest of class and ladder. */
+        profile_signature: string;
+        /** Digest of what of them a reset depends on. */
+        reset_profile_signature: string;
+        /** What changes a token, joined by `|`. */
+        reset_condition_summary: string;
+        /** What follows a reset. */
+        after_reset: string;
+        /** Always true. */
+        no_spend_for_reset: boolean;
+        /** App hosts: minutes that a reset goes back to. */
+        app_automation_initial_interval_minutes?: number | null;
+        /** App hosts: the same as a rule. */
+        app_automation_initial_rrule?: string | null;
+        /** App hosts: the tool that sets a schedule. */
+        app_automation_tool?: string | null;
+        /** App hosts: what a reset has them do. */
+        app_automation_apply?: string | null;
+      };
+      /** App hosts: how their schedule climbs. */
+      stateful_backoff_detail?: {
+        /** The host acknowledges what it set. */
+        ack_required_after_apply: boolean;
+        /** The host acknowledges what it has already. */
+        ack_required_from_host_match: boolean;
+        /** What an update may touch. */
+        automation_update_scope: string;
+        /** Who waits longer than the host can. */
+        coarser_wait_fallback: string;
+        /** Minutes of the step. */
+        current_interval_minutes: number;
+        /** Minutes of the last step. */
+        host_max_interval_minutes: number;
+        /** What becomes of a failed update. */
+        host_update_failure: string;
+        /** What is kept between polls, joined by `|`. */
+        persist: string;
+        /** The ladder. */
+        progression_minutes: number[];
+        /** What a reset does. */
+        reset_action: string;
+        /** What the same identity does. */
+        same_identity_action: string;
+      } | null;
+      /** Monitor waits: what they are measured by. */
+      cadence_context?: {
+        /** `active_window`, `near_window`, `far_window`, `cadence_only` or `expired`. */
+        phase: string;
+        /** The ladder without a monitor. */
+        base_progression_minutes: number[];
+        /** The ladder. */
+        progression_minutes?: number[] | null;
+        /** Minutes that no step exceeds. */
+        cap_minutes?: number | null;
+        /** Minutes that no step goes below. */
+        host_floor_minutes: number;
+        /** Monitors that could be waited for. */
+        candidate_count?: number | null;
+        /** Monitors that are past their end. */
+        expired_monitor_count: number;
+        /** Which. */
+        selected_monitor_identity?: string | null;
+        /** Its id. */
+        selected_todo_id?: string | null;
+        /** What is watched. */
+        selected_target_key?: string | null;
+        /** How often. */
+        cadence_minutes?: number | null;
+        /** When next. */
+        next_due_at?: string | null;
+        /** Until when. */
+        expires_at?: string | null;
+        /** When it was looked at last. */
+        last_checked_at?: string | null;
+        /** What a reset of the wait depends on. */
+        reset_profile?: {
+          /** Phase. */
+          monitor_wait_phase: string;
+          /** Minutes that no step goes below. */
+          monitor_wait_host_floor_minutes: number;
+          /** Which monitor. */
+          monitor_wait_selected_identity: string;
+          /** How often. */
+          monitor_wait_cadence_minutes?: number | null;
+          /** When its time comes. */
+          monitor_wait_window_start_at?: string | null;
+          /** When its time is over. */
+          monitor_wait_window_end_at?: string | null;
+        } | null;
+      } | null;
+      /** The next instant at which time alone changes the answer. */
+      frontier_recheck?: {
+        /** Seconds until then, at least one. */
+        frontier_recheck_after_seconds: number;
+        /** What kind of thing comes due. */
+        frontier_recheck_source: string;
+        /** Which. */
+        frontier_recheck_identity: string;
+        /** How many things have an instant. */
+        frontier_recheck_candidate_count: number;
+      } | null;
+      /** App hosts: who wakes the agent. */
+      execution_context?: {
+        /** `scheduler_execution_context_v0`. */
+        schema_version: string;
+        /** Host surface. */
+        host_surface: string;
+        /** Who owns the schedule. */
+        scheduler_owner: string;
+        /** How the host runs. */
+        execution_mode: string;
+        /** Where the context was said. */
+        source: string;
+        /** The three go together. */
+        valid: boolean;
+        /** `applicable`, `not_applicable` or `blocked_invalid_context`. */
+        app_automation_applicability: string;
+        /** Why they do not. */
+        errors?: string[];
+      } | null;
+      /** App hosts: where the host stands. */
+      execution_phase?: {
+        /** `scheduler_execution_phase_v0`. */
+        schema_version: string;
+        /** Host surface. */
+        host_surface: string;
+        /** Who owns the schedule. */
+        scheduler_owner: string;
+        /** `host_action_required`, `not_required`, `<owner>_owned` or `contract_error`. */
+        disposition: string;
+        /** Nothing is left to do. */
+        completed: boolean;
+        /** The host has to set its schedule. */
+        apply_needed: boolean;
+        /** The host has to acknowledge. */
+        ack_needed: boolean;
+        /** Never: a hint acknowledges nothing. */
+        acknowledged: boolean;
+      } | null;
     } | null;
   };
   /** Who asked. */
@@ -244,6 +745,12 @@ export interface Packet {
     agent_id: string | null;
     /** In the roster. */
     registered: boolean;
+    /** Version of these fields. */
+    schema_version?: string | null;
+    /** How agents stand to each other. */
+    agent_model?: string | null;
+    /** The roster, at most twenty of it. */
+    registered_agents?: string[];
   };
   /** Shown once per key by a loop that tells a person. */
   notify_key?: string | null;
@@ -272,6 +779,10 @@ export interface Packet {
   source: string;
   recommended_action: string;
   requires_user_action: boolean;
+  /** A person is to act, and was told a short while ago. */
+  pending_user_action?: boolean;
+  /** The agent is to work or a person to act. */
+  action_required: boolean;
   open_count: number;
   heartbeat_recommendation: unknown;
   execution_obligation: unknown;
@@ -324,8 +835,10 @@ export type LoopEvent = {
   retry_seconds?: number | null;
 } | {
   kind: "disposed";
-  /** It has stopped the turn that was out. */
+  /** The turn that was out is over: the runtime has stopped it, or it ended. */
   ended_turn?: boolean;
+  /** It ended by itself and well; nobody stopped it. */
+  finished?: boolean;
 };
 
 /** What the host does next. */
@@ -659,9 +1172,11 @@ export interface ShouldRunRequest {
     scheduler_owner: string;
     /** How the host runs. */
     execution_mode: string;
-    /** `runtime_profile:<name>` or `explicit`. */
+    /** `runtime_profile:<name>`, `explicit` or `loopx_turn`. */
     source: string;
   } | null;
+  /** App hosts: the RRULE that the host's automation has now. */
+  app_automation_current_rrule?: string | null;
   /** Sections to add. */
   include_detail?: ("scheduler" | "agent-todos" | "user-todos" | "goal-boundary" | "vision" | "all")[];
   /**
@@ -695,9 +1210,11 @@ export interface TurnAdmitRequest {
     scheduler_owner: string;
     /** How the host runs. */
     execution_mode: string;
-    /** `runtime_profile:<name>` or `explicit`. */
+    /** `runtime_profile:<name>`, `explicit` or `loopx_turn`. */
     source: string;
   } | null;
+  /** App hosts: the RRULE that the host's automation has now. */
+  app_automation_current_rrule?: string | null;
   /** Sections to add. */
   include_detail?: ("scheduler" | "agent-todos" | "user-todos" | "goal-boundary" | "vision" | "all")[];
   /**
@@ -1051,8 +1568,10 @@ export interface LoopStepRequest {
     retry_seconds?: number | null;
   } | {
     kind: "disposed";
-    /** It has stopped the turn that was out. */
+    /** The turn that was out is over: the runtime has stopped it, or it ended. */
     ended_turn?: boolean;
+    /** It ended by itself and well; nobody stopped it. */
+    finished?: boolean;
   };
   /**
    * The generation that the host saw last. When another runtime has gone on since, the
@@ -1073,7 +1592,7 @@ export interface LoopStepRequest {
     scheduler_owner: string;
     /** How the host runs. */
     execution_mode: string;
-    /** `runtime_profile:<name>` or `explicit`. */
+    /** `runtime_profile:<name>`, `explicit` or `loopx_turn`. */
     source: string;
   } | null;
   /** Seconds that an admitted turn's reservation lives, 3,600 when absent. */
@@ -1408,6 +1927,124 @@ export interface QuotaMonitorPollRequest {
   turn_instance_id?: string | null;
   /** Act; without it the answer is a preview. */
   execute?: boolean;
+}
+
+/** Request of `quota.host_poll`. */
+export interface QuotaHostPollRequest {
+  /** The goal; the registry's only one when absent. */
+  goal_id?: string | null;
+  /** Makes a repeat of the same write answer the first receipt. */
+  effect_id?: string | null;
+  /** Who asks. */
+  agent_id?: string | null;
+  /** Capabilities that the door declares. */
+  available_capabilities?: string[];
+  /** The door works in a worktree of its own. */
+  independent_worktree?: boolean;
+  /** Who wakes the agent. */
+  execution_context?: {
+    /** Host surface. */
+    host_surface: string;
+    /** Who owns the schedule. */
+    scheduler_owner: string;
+    /** How the host runs. */
+    execution_mode: string;
+    /** `runtime_profile:<name>`, `explicit` or `loopx_turn`. */
+    source: string;
+  } | null;
+  /** App hosts: the RRULE that the host's automation has now. */
+  app_automation_current_rrule?: string | null;
+  /** Sections to add. */
+  include_detail?: ("scheduler" | "agent-todos" | "user-todos" | "goal-boundary" | "vision" | "all")[];
+  /**
+   * The turn; makes it an admission. `turn.admit` without one names it itself, and gives
+   * the same again while that turn lives.
+   */
+  turn_instance_id?: string | null;
+  /** Seconds that the reservation lives, 3,600 when absent, at most 86,400. */
+  ttl_seconds?: number | null;
+  /** A process that outlives this call and whose death frees the turn. */
+  holder_pid?: number | null;
+}
+
+/** Request of `quota.scheduler_ack`. */
+export interface QuotaSchedulerAckRequest {
+  /** The goal; the registry's only one when absent. */
+  goal_id?: string | null;
+  /** Makes a repeat of the same write answer the first receipt. */
+  effect_id?: string | null;
+  /** Whose schedule. */
+  agent_id?: string | null;
+  /** Capabilities that the door declares. */
+  available_capabilities?: string[];
+  /** The door works in a worktree of its own. */
+  independent_worktree?: boolean;
+  /** Which app host; `surface` may stand for it. */
+  execution_context?: {
+    /** Host surface. */
+    host_surface: string;
+    /** Who owns the schedule. */
+    scheduler_owner: string;
+    /** How the host runs. */
+    execution_mode: string;
+    /** `runtime_profile:<name>`, `explicit` or `loopx_turn`. */
+    source: string;
+  } | null;
+  /** `codex_app` or `trae_app`. */
+  surface?: string | null;
+  /** The RRULE that the host's automation has now. */
+  app_automation_current_rrule?: string | null;
+  /** The state key of the hint. */
+  state_key?: string | null;
+  /** Act; else only show what would be written. */
+  execute?: boolean;
+  /** The RRULE that the host has set. */
+  applied_rrule?: string | null;
+  /** Token of the hint that it followed. */
+  reset_token?: string | null;
+  /** Identity of that hint. */
+  identity_signature?: string | null;
+  /** The host has looked: the rule is in force. */
+  host_match_observed?: boolean;
+  /** Take token and identity from the hint that is current where they are not named. */
+  use_current_hint?: boolean;
+}
+
+/** Request of `quota.scheduler_fail`. */
+export interface QuotaSchedulerFailRequest {
+  /** The goal; the registry's only one when absent. */
+  goal_id?: string | null;
+  /** Makes a repeat of the same write answer the first receipt. */
+  effect_id?: string | null;
+  /** Whose schedule. */
+  agent_id?: string | null;
+  /** Capabilities that the door declares. */
+  available_capabilities?: string[];
+  /** The door works in a worktree of its own. */
+  independent_worktree?: boolean;
+  /** Which app host; `surface` may stand for it. */
+  execution_context?: {
+    /** Host surface. */
+    host_surface: string;
+    /** Who owns the schedule. */
+    scheduler_owner: string;
+    /** How the host runs. */
+    execution_mode: string;
+    /** `runtime_profile:<name>`, `explicit` or `loopx_turn`. */
+    source: string;
+  } | null;
+  /** `codex_app` or `trae_app`. */
+  surface?: string | null;
+  /** The RRULE that the host's automation has now. */
+  app_automation_current_rrule?: string | null;
+  /** The state key of the hint. */
+  state_key?: string | null;
+  /** Act; else only show what would be written. */
+  execute?: boolean;
+  /** The RRULE that the host could not set. */
+  failed_rrule?: string;
+  /** `host_tool_failure` (the default), `timeout`, `rejected` or `unavailable`. */
+  failure_kind?: string | null;
 }
 
 /** Request of `quota.void_slot`. */
@@ -1816,7 +2453,7 @@ export interface HeartbeatPromptRequest {
     scheduler_owner: string;
     /** How the host runs. */
     execution_mode: string;
-    /** `runtime_profile:<name>` or `explicit`. */
+    /** `runtime_profile:<name>`, `explicit` or `loopx_turn`. */
     source: string;
   } | null;
   /** `traex-cli`: its native goal, with the profile `generic_cli`. */
@@ -1825,8 +2462,225 @@ export interface HeartbeatPromptRequest {
   turn_instance_id?: string | null;
   /** The program's name in commands, `loopx` when absent. */
   cli_bin?: string | null;
+  /** The host's own name for its thread; says who the agent is where that is not named. */
+  thread_id?: string | null;
   /** A state file: the goal then need not be in a registry. */
   active_state?: string | null;
+}
+
+/** Request of `doctor`. */
+export interface DoctorRequest {
+  /** The goal; the registry's only one when absent. */
+  goal_id?: string | null;
+  /** The host to which skills are to be delivered: without its activation doctor refuses. */
+  host?: string | null;
+  /** Whose loop; every agent's when absent. */
+  agent_id?: string | null;
+}
+
+/** Request of `slash_commands`. */
+export interface SlashCommandsRequest {
+  /** The goal; the registry's only one when absent. */
+  goal_id?: string | null;
+}
+
+/** Request of `install`. */
+export interface InstallRequest {
+  /** The goal; the registry's only one when absent. */
+  goal_id?: string | null;
+  /** Makes a repeat of the same write answer the first receipt. */
+  effect_id?: string | null;
+  /** Hosts; `codex` stands for every Codex surface. */
+  hosts?: string[];
+  /** Take the files away. */
+  uninstall?: boolean;
+  /** Only say what would be done. */
+  dry_run?: boolean;
+}
+
+/** Request of `init`. */
+export interface InitRequest {
+  /** The goal; the registry's only one when absent. */
+  goal_id?: string | null;
+  /** Makes a repeat of the same write answer the first receipt. */
+  effect_id?: string | null;
+  /** What the goal is for, one line; written only where the goal has none. */
+  objective?: string | null;
+  /** Agents of the roster. */
+  agents?: string[];
+  /** Slots in the window of a new goal. */
+  allowed_slots?: number | null;
+}
+
+/** Request of `start_goal.plan`. */
+export interface StartGoalPlanRequest {
+  /** The goal; the registry's only one when absent. */
+  goal_id?: string | null;
+  /** What is to be reached, one line. */
+  goal_text?: string | null;
+  /** First todos, in order, such as `[P1] Write the parser`; at most 20. */
+  todos?: string[];
+  /** Who loops. */
+  agent_id?: string | null;
+  /** Register that agent, though the goal has others. */
+  new_peer?: boolean;
+  /** The host. */
+  host?: string | null;
+  /** The host's name for its thread. */
+  thread_id?: string | null;
+  /** Capabilities that commands declare. */
+  available_capabilities?: string[];
+}
+
+/** Request of `start_goal`. */
+export interface StartGoalRequest {
+  /** The goal; the registry's only one when absent. */
+  goal_id?: string | null;
+  /** Makes a repeat of the same write answer the first receipt. */
+  effect_id?: string | null;
+  /** What is to be reached, one line. */
+  goal_text?: string | null;
+  /** First todos, in order, such as `[P1] Write the parser`; at most 20. */
+  todos?: string[];
+  /** Who loops. */
+  agent_id?: string | null;
+  /** Register that agent, though the goal has others. */
+  new_peer?: boolean;
+  /** The host. */
+  host?: string | null;
+  /** The host's name for its thread. */
+  thread_id?: string | null;
+  /** Capabilities that commands declare. */
+  available_capabilities?: string[];
+}
+
+/** Request of `agent_onboard`. */
+export interface AgentOnboardRequest {
+  /** The goal; the registry's only one when absent. */
+  goal_id?: string | null;
+  /** The host (the earlier tool's agent type). */
+  host?: string | null;
+  /** List the hosts instead. */
+  list_agent_types?: boolean;
+  /** The agent. */
+  agent_id?: string | null;
+  /** The host's name for its thread. */
+  thread_id?: string | null;
+}
+
+/** Request of `bootstrap_command_pack`. */
+export interface BootstrapCommandPackRequest {
+  /** The goal; the registry's only one when absent. */
+  goal_id?: string | null;
+  /** The host; `codex-cli` when absent. */
+  host?: string | null;
+  /** The agent. */
+  agent_id?: string | null;
+  /** What is to be reached. */
+  goal_text?: string | null;
+}
+
+/** Request of `codex_cli_bootstrap_message`. */
+export interface CodexCliBootstrapMessageRequest {
+  /** The goal; the registry's only one when absent. */
+  goal_id?: string | null;
+  /** The host; `codex-cli` when absent. */
+  host?: string | null;
+  /** The agent. */
+  agent_id?: string | null;
+  /** What is to be reached. */
+  goal_text?: string | null;
+}
+
+/** Request of `host_loop.activate`. */
+export interface HostLoopActivateRequest {
+  /** The goal; the registry's only one when absent. */
+  goal_id?: string | null;
+  /** Makes a repeat of the same write answer the first receipt. */
+  effect_id?: string | null;
+  /** The host, by name, alias, connector id or surface; decides everything else. */
+  host?: string | null;
+  /** thin (the default), brief, compact or full. */
+  style?: string | null;
+  /** Whom the body is for; needed where the goal has a roster. */
+  agent_id?: string | null;
+  /** What the agent keeps to, each at most 180 characters. */
+  agent_scopes?: string[];
+  /** A rule about material, at most 400 characters. */
+  material_rule?: string | null;
+  /** A rule about permissions, at most 400 characters. */
+  permission_rule?: string | null;
+  /** Capabilities that commands declare, at most 8. */
+  available_capabilities?: string[];
+  /** Who wakes the agent, where no host is named. */
+  execution_context?: {
+    /** Host surface. */
+    host_surface: string;
+    /** Who owns the schedule. */
+    scheduler_owner: string;
+    /** How the host runs. */
+    execution_mode: string;
+    /** `runtime_profile:<name>`, `explicit` or `loopx_turn`. */
+    source: string;
+  } | null;
+  /** `traex-cli`: its native goal, with the profile `generic_cli`. */
+  visible_goal_host?: string | null;
+  /** The turn that this wake is bound to. */
+  turn_instance_id?: string | null;
+  /** The program's name in commands, `loopx` when absent. */
+  cli_bin?: string | null;
+  /** The host's own name for its thread; says who the agent is where that is not named. */
+  thread_id?: string | null;
+  /** A state file: the goal then need not be in a registry. */
+  active_state?: string | null;
+  /** Switch it off instead. */
+  deactivate?: boolean;
+}
+
+/** Request of `thread.bind`. */
+export interface ThreadBindRequest {
+  /** The goal; the registry's only one when absent. */
+  goal_id?: string | null;
+  /** Makes a repeat of the same write answer the first receipt. */
+  effect_id?: string | null;
+  /** The host's name for its thread. */
+  thread_id?: string | null;
+  /** The host; one that names its threads when absent: `codex-app`. */
+  host?: string | null;
+  /** The agent: needed to bind, and an answer's preference when resolving. */
+  agent_id?: string | null;
+  /** Act; else only show what would be written. */
+  execute?: boolean;
+}
+
+/** Request of `thread.unbind`. */
+export interface ThreadUnbindRequest {
+  /** The goal; the registry's only one when absent. */
+  goal_id?: string | null;
+  /** Makes a repeat of the same write answer the first receipt. */
+  effect_id?: string | null;
+  /** The host's name for its thread. */
+  thread_id?: string | null;
+  /** The host; one that names its threads when absent: `codex-app`. */
+  host?: string | null;
+  /** The agent: needed to bind, and an answer's preference when resolving. */
+  agent_id?: string | null;
+  /** Act; else only show what would be written. */
+  execute?: boolean;
+}
+
+/** Request of `thread.resolve`. */
+export interface ThreadResolveRequest {
+  /** The goal; the registry's only one when absent. */
+  goal_id?: string | null;
+  /** The host's name for its thread. */
+  thread_id?: string | null;
+  /** The host; one that names its threads when absent: `codex-app`. */
+  host?: string | null;
+  /** The agent: needed to bind, and an answer's preference when resolving. */
+  agent_id?: string | null;
+  /** Act; else only show what would be written. */
+  execute?: boolean;
 }
 
 /** Request and answer of every operation, by name. */
@@ -1909,6 +2763,12 @@ export interface Operations {
   "gate.withdraw": { request: GateWithdrawRequest; answer: Answer };
   /** Records a look at a monitor; never spends. */
   "quota.monitor_poll": { request: QuotaMonitorPollRequest; answer: Answer };
+  /** Decides, and records that a host polled; never spends. */
+  "quota.host_poll": { request: QuotaHostPollRequest; answer: Answer };
+  /** Records that an app host has set its schedule; never spends. */
+  "quota.scheduler_ack": { request: QuotaSchedulerAckRequest; answer: Answer };
+  /** Records that an app host could not set its schedule; never spends. */
+  "quota.scheduler_fail": { request: QuotaSchedulerFailRequest; answer: Answer };
   /** Takes a spend back. */
   "quota.void_slot": { request: QuotaVoidSlotRequest; answer: Answer };
   /** Lists a goal's monitors and when each is due. */
@@ -1969,6 +2829,38 @@ export interface Operations {
   "host_mode_plan": { request: HostModePlanRequest; answer: Answer };
   /** Says what a host's agent is told at each wake. */
   "heartbeat_prompt": { request: HeartbeatPromptRequest; answer: Answer };
+  /**
+   * Says what is wrong with the installation, the routes, the goals and the hosts, and how to mend it.
+   */
+  "doctor": { request: DoctorRequest; answer: Answer };
+  /** Lists the commands that installed files bring to hosts. */
+  "slash_commands": { request: SlashCommandsRequest; answer: Answer };
+  /** Puts the files of hosts in place, or takes them away. */
+  "install": { request: InstallRequest; answer: Answer };
+  /** Connects a project: makes its goal, or finds it; overwrites nothing. */
+  "init": { request: InitRequest; answer: Answer };
+  /** Says what a start would do, step by step. */
+  "start_goal.plan": { request: StartGoalPlanRequest; answer: Answer };
+  /**
+   * Starts a goal: goal, agent, todos, activation and prompt; a repeat comes to the same end.
+   */
+  "start_goal": { request: StartGoalRequest; answer: Answer };
+  /** Says how an agent comes to loop on a host. */
+  "agent_onboard": { request: AgentOnboardRequest; answer: Answer };
+  /** Lists the commands that set a host up. */
+  "bootstrap_command_pack": { request: BootstrapCommandPackRequest; answer: Answer };
+  /** Says what is pasted into Codex CLI first. */
+  "codex_cli_bootstrap_message": { request: CodexCliBootstrapMessageRequest; answer: Answer };
+  /**
+   * Records that an agent's loop is switched on or off on a host; says what it is told and when it begins.
+   */
+  "host_loop.activate": { request: HostLoopActivateRequest; answer: Answer };
+  /** Binds a host's thread to an agent. */
+  "thread.bind": { request: ThreadBindRequest; answer: Answer };
+  /** Takes the binding of a host's thread away. */
+  "thread.unbind": { request: ThreadUnbindRequest; answer: Answer };
+  /** Says which agent a host's thread stands for. */
+  "thread.resolve": { request: ThreadResolveRequest; answer: Answer };
 }
 
 /** An operation that only reads. */
@@ -2001,7 +2893,14 @@ export type ReadOperation =
   | "connectors.list"
   | "connectors.show"
   | "host_mode_plan"
-  | "heartbeat_prompt";
+  | "heartbeat_prompt"
+  | "doctor"
+  | "slash_commands"
+  | "start_goal.plan"
+  | "agent_onboard"
+  | "bootstrap_command_pack"
+  | "codex_cli_bootstrap_message"
+  | "thread.resolve";
 
 /** A refusal. `code` is stable; `loopx errors` lists every one. */
 export class LoopxError extends Error {
@@ -2292,6 +3191,24 @@ export class Kernel {
    */
   quotaMonitorPoll(request?: QuotaMonitorPollRequest): Promise<Answer>;
   /**
+   * Decides, and records that a host polled; never spends. `quota.host_poll`
+   *
+   * Off this thread.
+   */
+  quotaHostPoll(request?: QuotaHostPollRequest): Promise<Answer>;
+  /**
+   * Records that an app host has set its schedule; never spends. `quota.scheduler_ack`
+   *
+   * Off this thread.
+   */
+  quotaSchedulerAck(request?: QuotaSchedulerAckRequest): Promise<Answer>;
+  /**
+   * Records that an app host could not set its schedule; never spends. `quota.scheduler_fail`
+   *
+   * Off this thread.
+   */
+  quotaSchedulerFail(request?: QuotaSchedulerFailRequest): Promise<Answer>;
+  /**
    * Takes a spend back. `quota.void_slot`
    *
    * Off this thread.
@@ -2471,6 +3388,84 @@ export class Kernel {
    * Read, on this thread.
    */
   heartbeatPrompt(request?: HeartbeatPromptRequest): Answer;
+  /**
+   * Says what is wrong with the installation, the routes, the goals and the hosts, and how to mend it. `doctor`
+   *
+   * Read, on this thread.
+   */
+  doctor(request?: DoctorRequest): Answer;
+  /**
+   * Lists the commands that installed files bring to hosts. `slash_commands`
+   *
+   * Read, on this thread.
+   */
+  slashCommands(request?: SlashCommandsRequest): Answer;
+  /**
+   * Puts the files of hosts in place, or takes them away. `install`
+   *
+   * Off this thread.
+   */
+  install(request?: InstallRequest): Promise<Answer>;
+  /**
+   * Connects a project: makes its goal, or finds it; overwrites nothing. `init`
+   *
+   * Off this thread.
+   */
+  init(request?: InitRequest): Promise<Answer>;
+  /**
+   * Says what a start would do, step by step. `start_goal.plan`
+   *
+   * Read, on this thread.
+   */
+  startGoalPlan(request?: StartGoalPlanRequest): Answer;
+  /**
+   * Starts a goal: goal, agent, todos, activation and prompt; a repeat comes to the same end. `start_goal`
+   *
+   * Off this thread.
+   */
+  startGoal(request?: StartGoalRequest): Promise<Answer>;
+  /**
+   * Says how an agent comes to loop on a host. `agent_onboard`
+   *
+   * Read, on this thread.
+   */
+  agentOnboard(request?: AgentOnboardRequest): Answer;
+  /**
+   * Lists the commands that set a host up. `bootstrap_command_pack`
+   *
+   * Read, on this thread.
+   */
+  bootstrapCommandPack(request?: BootstrapCommandPackRequest): Answer;
+  /**
+   * Says what is pasted into Codex CLI first. `codex_cli_bootstrap_message`
+   *
+   * Read, on this thread.
+   */
+  codexCliBootstrapMessage(request?: CodexCliBootstrapMessageRequest): Answer;
+  /**
+   * Records that an agent's loop is switched on or off on a host; says what it is told and when it begins. `host_loop.activate`
+   *
+   * Off this thread.
+   */
+  hostLoopActivate(request?: HostLoopActivateRequest): Promise<Answer>;
+  /**
+   * Binds a host's thread to an agent. `thread.bind`
+   *
+   * Off this thread.
+   */
+  threadBind(request?: ThreadBindRequest): Promise<Answer>;
+  /**
+   * Takes the binding of a host's thread away. `thread.unbind`
+   *
+   * Off this thread.
+   */
+  threadUnbind(request?: ThreadUnbindRequest): Promise<Answer>;
+  /**
+   * Says which agent a host's thread stands for. `thread.resolve`
+   *
+   * Read, on this thread.
+   */
+  threadResolve(request?: ThreadResolveRequest): Answer;
 }
 
 /** Who loops where, for a {@link LoopSession}. */

@@ -13,7 +13,7 @@ import { PACKAGE, loopx, suite } from "./node/world.mjs";
 
 const require = createRequire(import.meta.url);
 const BINARY = process.env.LOOPX_BIN_UNDER_TEST ?? path.resolve(import.meta.dirname ?? ".", "../target/debug/loopx");
-const HOSTS = process.env.LOOPX_E2E_HOSTS ?? path.join(process.env.HOME ?? "", ".cache/loopx-e2e");
+const HOSTS = process.env.LOOPX_HOSTS_DIR ?? path.join(process.env.HOME ?? "", ".cache/loopx-hosts");
 const any = suite(test, "pi");
 
 function folder(t) {

@@ -32,6 +32,9 @@ function waitPlan(packet, { token = "", unchanged = 0 } = {}) {
   const looks = own !== "" && own === token ? unchanged : 0;
   const limit = hint.unchanged_poll.limits.local_scheduler;
   if (limit && looks + 1 >= limit && hint.unchanged_poll.after_limits.local_scheduler === "stop_tick_loop") {
+    // An instant that is known is waited for, and not asked about again before.
+    const due = hint.cold_path_detail.frontier_recheck?.frontier_recheck_after_seconds ?? 0;
+    if (due > 0) return { kind: "wait", minutes: due / 60, token: own, unchanged: looks };
     return { kind: hint.unchanged_poll.final_quota_replan_check_enabled ? "recheck" : "pause" };
   }
   const ladder = detail.example_progression_minutes;

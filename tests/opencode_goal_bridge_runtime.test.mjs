@@ -15,7 +15,8 @@ const { LoopX } = createRequire(import.meta.url)(path.join(PACKAGE, "extensions/
 
 /** The plugin on a world's project, and what it asks of OpenCode. */
 async function plugin(world, { fail = false } = {}) {
-  // The plugin has the system's clock.
+  // The plugin has the system's clock; the goal has more than one agent.
+  process.env.LOOPX_AGENT_ID = "ada";
   world.kernel = world.open({ now: undefined });
   const sent = [];
   const client = {
@@ -247,7 +248,6 @@ opencode("the unchanged limit pauses where the person sees it", async (world) =>
   await begin(loop);
   await world.later(31);
   await world.later(61);
-  await new Promise((resolve) => setTimeout(resolve, 50));
   assert.equal(world.stored().reason, "unchanged_limit", JSON.stringify(world.stored()));
   assert.match(world.said.at(-1), /Nothing has changed/);
 });

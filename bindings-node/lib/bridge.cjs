@@ -4,9 +4,25 @@
 // goal is started, and how things are shown. What may run, and when, the kernel says.
 
 const { Kernel, LoopSession } = require("./kernel.cjs");
-const operations = require("./operations.json");
 
-const knows = (name) => operations.some((operation) => operation.name === name);
+/** The tool that lets an agent begin a loop in its own session. */
+const TOOL = {
+  name: "loopx_goal_activate",
+  description:
+    "Lets this session loop on a LoopX goal: LoopX sends the next piece of work when the session is idle. Call it once, after the goal's todos are written.",
+  parameters: {
+    type: "object",
+    properties: {
+      goal_id: { type: "string", description: "The goal" },
+      agent_id: { type: "string", description: "Who works, one of the goal's agents" },
+      objective: { type: "string", description: "What the goal is for, when it is a new goal" },
+      available_capabilities: {
+        type: "array", items: { type: "string" }, description: "What this session can do",
+      },
+    },
+    required: ["goal_id"],
+  },
+};
 
 /** Words of `/loopx` that are not a goal's text. */
 const INSPECT = new Set(["", "status", "history", "list"]);
@@ -56,20 +72,11 @@ class Bridge {
 
   /** Starts a goal with a text; answers the goal and the agent that loops. */
   async start(text) {
-    if (knows("start_goal")) {
-      const started = await this.kernel.call("start_goal", { goal_text: text, host: this.surface });
-      this.reopen();
-      return started;
-    }
-    const { goals } = this.kernel.goalList();
-    if (goals.length === 0) {
-      const made = await this.kernel.goalCreate({ goal_id: "goal", objective: text, agents: [this.surface] });
-      this.reopen();
-      return { goal_id: made.goal_id, agent_id: this.surface };
-    }
-    const { goal_id, agents } = this.kernel.goalShow({ goal_id: goals[0].goal_id });
-    await this.kernel.todoAdd({ goal_id, role: "agent", text });
-    return { goal_id, agent_id: agents?.[0] };
+    const started = await this.kernel.call("start_goal", {
+      goal_text: text, host: this.surface, agent_id: process.env.LOOPX_AGENT_ID || undefined,
+    });
+    this.reopen();
+    return started;
   }
 
   /** The tool: makes the goal where it is new, lets the session follow it, says what holds. */
@@ -84,6 +91,8 @@ class Bridge {
       await this.kernel.goalCreate({ goal_id: goalId, objective, agents: [agent] });
       this.reopen();
     }
+    // Refused where the agent's loop is switched on on another surface.
+    if (agent) await this.kernel.call("host_loop.activate", { goal_id: goalId, agent_id: agent, host: this.surface });
     const answer = await activate(goalId, agent);
     if (!answer || answer.ok === false) throw new Error(answer?.error ?? "the loop could not be activated");
     return `This session follows ${goalId} now. End your turn: LoopX sends the next piece of work.`;
@@ -140,4 +149,4 @@ function told(notice) {
   return [notice.text, ...(notice.commands ?? []).map((command) => `  ${command}`)].join("\n");
 }
 
-module.exports = { Bridge, line, told };
+module.exports = { Bridge, TOOL, line, told };

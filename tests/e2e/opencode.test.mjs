@@ -2,7 +2,7 @@
 // scenarios of a project, because each takes seconds to start.
 
 import assert from "node:assert/strict";
-import { cpSync, existsSync, mkdirSync } from "node:fs";
+import { existsSync } from "node:fs";
 import path from "node:path";
 import test from "node:test";
 
@@ -91,13 +91,7 @@ async function opencode(t, answer) {
     await model.close();
   });
   const { root } = project;
-  const installed = path.join(root, ".opencode/loopx");
-  mkdirSync(installed, { recursive: true });
-  for (const part of ["package.json", "lib", "extensions"]) {
-    cpSync(path.join(root, "node_modules/loopx", part), path.join(installed, part), { recursive: true });
-  }
-  project.write("work/.opencode/plugin/loopx.js", 'export { LoopX } from "../loopx/extensions/opencode/index.js";\n');
-  cpSync(path.join(installed, "extensions/opencode/loopx.md"), path.join(root, ".opencode/command/loopx.md"));
+  project.loopx("install", "--host", "opencode", "--project", root);
   project.write("work/opencode.json", {
     model: "mock/mock-model", small_model: "mock/mock-model", autoupdate: false, share: "disabled", enabled_providers: ["mock"],
     permission: { bash: "allow", edit: "allow" },

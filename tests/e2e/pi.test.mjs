@@ -1,7 +1,7 @@
 // Real Pi, driven by RPC, with a model of ours: what a person sees when they use LoopX in it.
 
 import assert from "node:assert/strict";
-import { cpSync, existsSync, mkdirSync } from "node:fs";
+import { existsSync } from "node:fs";
 import path from "node:path";
 import test from "node:test";
 
@@ -75,11 +75,7 @@ async function pi(t, answer) {
     await model.close();
   });
   const { root } = project;
-  const installed = path.join(root, ".pi/extensions/loopx");
-  mkdirSync(installed, { recursive: true });
-  for (const part of ["package.json", "lib", "extensions"]) {
-    cpSync(path.join(root, "node_modules/loopx", part), path.join(installed, part), { recursive: true });
-  }
+  project.loopx("install", "--host", "pi", "--project", root);
   project.write("agent/models.json", { providers: { mock: { baseUrl: model.url, api: "openai-completions", apiKey: CREDENTIAL, models: [{ id: "mock-model", contextWindow: 100000, maxTokens: 4096 }] } } });
   project.write("agent/settings.json", { defaultProvider: "mock", defaultModel: "mock-model", quietStartup: true, defaultProjectTrust: "always" });
   return { project, model, start: (args) => new Pi(project, args) };

@@ -10,7 +10,7 @@ import path from "node:path";
 
 import { PACKAGE } from "../node/world.mjs";
 
-export const HOSTS = process.env.LOOPX_E2E_HOSTS ?? path.join(process.env.HOME ?? "", ".cache/loopx-e2e");
+export const HOSTS = process.env.LOOPX_HOSTS_DIR ?? path.join(process.env.HOME ?? "", ".cache/loopx-hosts");
 const BINARY = process.env.LOOPX_BIN_UNDER_TEST ?? path.resolve(import.meta.dirname, "../../target/debug/loopx");
 export const CREDENTIAL = "ghp_0123456789abcdefghijABCDEFGHIJ012345";
 export const CANARY = "canary-e3f1 the walrus at noon";

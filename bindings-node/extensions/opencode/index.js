@@ -4,26 +4,11 @@
 // its sessions. Registration, timers and messages; what to do comes from the kernel. Nothing
 // is imported that OpenCode would have to fetch.
 
-const { Bridge, line, told } = require("../../lib/bridge.cjs");
+const { Bridge, TOOL, line, told } = require("../../lib/bridge.cjs");
 const { HostLoop } = require("../../lib/host-loop.cjs");
 
 /** Sessions that are looked through for loops to take up at the start. */
 const SESSIONS = 200;
-
-const TOOL = {
-  description: "Lets this session loop on a LoopX goal: LoopX sends the next piece of work when the session is idle. Call it once, after the goal's todos are written.",
-  parameters: {
-    type: "object",
-    properties: {
-      goal_id: { type: "string", description: "The goal" },
-      agent_id: { type: "string", description: "Who works, one of the goal's agents" },
-      objective: { type: "string", description: "What the goal is for, when it is a new goal" },
-      available_capabilities: { type: "array", items: { type: "string" }, description: "What this session can do" },
-    },
-    required: ["goal_id"],
-    additionalProperties: false,
-  },
-};
 
 /** One session of this process. */
 class Session {
@@ -204,10 +189,10 @@ async function LoopX({ client, directory }) {
     },
     // Its arguments are said as JSON Schema: a schema library is not there offline.
     async "tool.definition"({ toolID }, output) {
-      if (toolID === "loopx_goal_activate" && "jsonSchema" in output) output.jsonSchema = TOOL.parameters;
+      if (toolID === TOOL.name && "jsonSchema" in output) output.jsonSchema = TOOL.parameters;
     },
     tool: {
-      loopx_goal_activate: {
+      [TOOL.name]: {
         description: TOOL.description,
         args: {},
         async execute(args, { sessionID }) {

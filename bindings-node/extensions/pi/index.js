@@ -4,29 +4,8 @@
 // session. Registration, timers and messages; what to do comes from the kernel.
 
 const { randomUUID } = require("node:crypto");
-const path = require("node:path");
-const { createRequire } = require("node:module");
-
-// Pi's own loader rewrites `require`; native modules and JSON want the plain one.
-const load = createRequire(__filename);
-const { Bridge, line, told } = load(path.join(__dirname, "../../lib/bridge.cjs"));
-const { HostLoop } = load(path.join(__dirname, "../../lib/host-loop.cjs"));
-
-const TOOL = {
-  name: "loopx_goal_activate",
-  label: "LoopX",
-  description: "Lets this session loop on a LoopX goal: LoopX sends the next piece of work when the session is idle. Call it once, after the goal's todos are written.",
-  parameters: {
-    type: "object",
-    properties: {
-      goal_id: { type: "string", description: "The goal" },
-      agent_id: { type: "string", description: "Who works, one of the goal's agents" },
-      objective: { type: "string", description: "What the goal is for, when it is a new goal" },
-      available_capabilities: { type: "array", items: { type: "string" }, description: "What this session can do" },
-    },
-    required: ["goal_id"],
-  },
-};
+const { Bridge, TOOL, line, told } = require("../../lib/bridge.cjs");
+const { HostLoop } = require("../../lib/host-loop.cjs");
 
 class PiLoop {
   constructor(pi, ctx) {
@@ -190,7 +169,10 @@ module.exports = function loopxInPi(pi) {
   });
 
   pi.registerTool({
-    ...TOOL,
+    name: TOOL.name,
+    label: "LoopX",
+    description: TOOL.description,
+    parameters: TOOL.parameters,
     async execute(_id, { goal_id, agent_id, objective, available_capabilities }, _signal, _update, ctx) {
       here ??= new PiLoop(pi, ctx);
       here.ctx = ctx;

@@ -1,5 +1,6 @@
 //! Files of the repository that are made from the sources: where each is, and what it says.
 
+mod bundle;
 mod node;
 mod typescript;
 
@@ -10,5 +11,7 @@ pub fn generated() -> Vec<(&'static str, String)> {
         ("bindings-node/index.d.ts", node::declarations()),
         ("bindings-node/lib/operations.json", node::operations()),
         ("bindings-node/lib/version.json", node::version()),
+        ("bindings-node/extensions/pi.js", bundle::of("extensions/pi/index.js")),
+        ("bindings-node/extensions/opencode.js", bundle::of("extensions/opencode/index.js")),
     ]
 }

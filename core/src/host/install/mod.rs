@@ -22,6 +22,9 @@ pub use marker::{Found, mark, read};
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 const SKILL: &str = include_str!("skill.md");
+const PI: &str = include_str!("../../../../bindings-node/extensions/pi.js");
+const OPENCODE: &str = include_str!("../../../../bindings-node/extensions/opencode.js");
+const OPENCODE_COMMAND: &str = include_str!("../../../../bindings-node/extensions/opencode/loopx.md");
 
 /// `install`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -72,6 +75,12 @@ const fn in_project(place: Place) -> Option<&'static str> {
 
 /// What a file says, without its mark; `None` where this version brings none.
 fn content(row: &HostRow, file: &InstallFile) -> Option<String> {
+    match (row.host, file.kind) {
+        (Host::Pi, InstallKind::Extension) => return Some(PI.to_owned()),
+        (Host::Opencode, InstallKind::Extension) => return Some(OPENCODE.to_owned()),
+        (Host::Opencode, InstallKind::Command) => return Some(OPENCODE_COMMAND.to_owned()),
+        _ => {}
+    }
     (file.kind == InstallKind::Skill).then(|| {
         let entry = match file.place {
             Place::CodexHome => "`$loopx`",

@@ -1,0 +1,1021 @@
+// Made by `cargo xtask generate` from bindings-node/lib and bindings-node/extensions:
+// one file that needs nothing beside it.
+"use strict";
+
+const modules = {};
+const loaded = {};
+
+/** A module of this file, else one of the engine. */
+function within(name) {
+  const known = name.slice(name.lastIndexOf("/") + 1);
+  if (!modules[known]) return require(name);
+  if (!loaded[known]) {
+    loaded[known] = { exports: {} };
+    modules[known](loaded[known], within);
+  }
+  return loaded[known].exports;
+}
+
+modules["operations.json"] = (module, require) => {
+  module.exports = [
+    {"name":"todo.add","method":"todoAdd","access":"write","sync":false},
+    {"name":"todo.list","method":"todoList","access":"read","sync":true},
+    {"name":"todo.claim","method":"todoClaim","access":"write","sync":false},
+    {"name":"todo.update","method":"todoUpdate","access":"write","sync":false},
+    {"name":"todo.complete","method":"todoComplete","access":"write","sync":false},
+    {"name":"quota.should_run","method":"shouldRun","access":"read","sync":true},
+    {"name":"turn.admit","method":"turnAdmit","access":"write","sync":false},
+    {"name":"turn.renew","method":"turnRenew","access":"write","sync":false},
+    {"name":"turn.release","method":"turnRelease","access":"write","sync":false},
+    {"name":"turn.show","method":"turnShow","access":"read","sync":true},
+    {"name":"turn.settle","method":"turnSettle","access":"write","sync":false},
+    {"name":"task_lease.acquire","method":"taskLeaseAcquire","access":"write","sync":false},
+    {"name":"task_lease.renew","method":"taskLeaseRenew","access":"write","sync":false},
+    {"name":"task_lease.transfer","method":"taskLeaseTransfer","access":"write","sync":false},
+    {"name":"task_lease.release","method":"taskLeaseRelease","access":"write","sync":false},
+    {"name":"task_lease.inspect","method":"taskLeaseInspect","access":"read","sync":true},
+    {"name":"handoff_mode.show","method":"handoffModeShow","access":"read","sync":true},
+    {"name":"handoff_mode.set","method":"handoffModeSet","access":"write","sync":false},
+    {"name":"loop.step","method":"loopStep","access":"write","sync":false},
+    {"name":"loop.show","method":"loopShow","access":"read","sync":true},
+    {"name":"loop.unbind","method":"loopUnbind","access":"write","sync":false},
+    {"name":"quota.status","method":"quotaStatus","access":"read","sync":true},
+    {"name":"quota.spend_slot","method":"quotaSpendSlot","access":"write","sync":false},
+    {"name":"refresh_state","method":"refreshState","access":"write","sync":false},
+    {"name":"goal.create","method":"goalCreate","access":"write","sync":false},
+    {"name":"goal.stop","method":"goalStop","access":"write","sync":false},
+    {"name":"goal.resume","method":"goalResume","access":"write","sync":false},
+    {"name":"goal.list","method":"goalList","access":"read","sync":true},
+    {"name":"goal.show","method":"goalShow","access":"read","sync":true},
+    {"name":"goal.changed_since","method":"goalChangedSince","access":"read","sync":true},
+    {"name":"goal.adopt_legacy","method":"goalAdoptLegacy","access":"write","sync":false},
+    {"name":"agent.register","method":"agentRegister","access":"write","sync":false},
+    {"name":"agent.list","method":"agentList","access":"read","sync":true},
+    {"name":"gate.list","method":"gateList","access":"read","sync":true},
+    {"name":"gate.open","method":"gateOpen","access":"write","sync":false},
+    {"name":"gate.decide","method":"gateDecide","access":"write","sync":false},
+    {"name":"gate.grants","method":"gateGrants","access":"read","sync":true},
+    {"name":"gate.withdraw","method":"gateWithdraw","access":"write","sync":false},
+    {"name":"quota.monitor_poll","method":"quotaMonitorPoll","access":"write","sync":false},
+    {"name":"quota.host_poll","method":"quotaHostPoll","access":"write","sync":false},
+    {"name":"quota.scheduler_ack","method":"quotaSchedulerAck","access":"write","sync":false},
+    {"name":"quota.scheduler_fail","method":"quotaSchedulerFail","access":"write","sync":false},
+    {"name":"quota.void_slot","method":"quotaVoidSlot","access":"write","sync":false},
+    {"name":"monitor.list","method":"monitorList","access":"read","sync":true},
+    {"name":"todo.supersede","method":"todoSupersede","access":"write","sync":false},
+    {"name":"todo.archive","method":"todoArchive","access":"write","sync":false},
+    {"name":"todo.archive_completed","method":"todoArchiveCompleted","access":"write","sync":false},
+    {"name":"todo.capture_followups","method":"todoCaptureFollowups","access":"write","sync":false},
+    {"name":"todo.suggest","method":"todoSuggest","access":"read","sync":true},
+    {"name":"feedback","method":"feedback","access":"write","sync":false},
+    {"name":"goal.accept_add","method":"goalAcceptAdd","access":"write","sync":false},
+    {"name":"goal.accept_meet","method":"goalAcceptMeet","access":"write","sync":false},
+    {"name":"goal.accept_list","method":"goalAcceptList","access":"read","sync":true},
+    {"name":"goal.stop_all","method":"goalStopAll","access":"write","sync":false},
+    {"name":"status","method":"status","access":"read","sync":true},
+    {"name":"history","method":"history","access":"read","sync":true},
+    {"name":"evidence_log","method":"evidenceLog","access":"read","sync":true},
+    {"name":"diagnose","method":"diagnose","access":"read","sync":true},
+    {"name":"explain","method":"explain","access":"read","sync":true},
+    {"name":"quota.plan","method":"quotaPlan","access":"read","sync":true},
+    {"name":"export","method":"export","access":"read","sync":false},
+    {"name":"store.check","method":"storeCheck","access":"read","sync":false},
+    {"name":"store.backup","method":"storeBackup","access":"read","sync":false},
+    {"name":"store.restore","method":"storeRestore","access":"write","sync":false},
+    {"name":"store.prune","method":"storePrune","access":"write","sync":false},
+    {"name":"migrate","method":"migrate","access":"write","sync":false},
+    {"name":"import","method":"import","access":"write","sync":false},
+    {"name":"connectors.list","method":"connectorsList","access":"read","sync":true},
+    {"name":"connectors.show","method":"connectorsShow","access":"read","sync":true},
+    {"name":"value_connector.run","method":"valueConnectorRun","access":"write","sync":false},
+    {"name":"host_mode_plan","method":"hostModePlan","access":"read","sync":true},
+    {"name":"heartbeat_prompt","method":"heartbeatPrompt","access":"read","sync":true},
+    {"name":"doctor","method":"doctor","access":"read","sync":true},
+    {"name":"slash_commands","method":"slashCommands","access":"read","sync":true},
+    {"name":"install","method":"install","access":"write","sync":false},
+    {"name":"init","method":"init","access":"write","sync":false},
+    {"name":"start_goal.plan","method":"startGoalPlan","access":"read","sync":true},
+    {"name":"start_goal","method":"startGoal","access":"write","sync":false},
+    {"name":"agent_onboard","method":"agentOnboard","access":"read","sync":true},
+    {"name":"bootstrap_command_pack","method":"bootstrapCommandPack","access":"read","sync":true},
+    {"name":"codex_cli_bootstrap_message","method":"codexCliBootstrapMessage","access":"read","sync":true},
+    {"name":"host_loop.activate","method":"hostLoopActivate","access":"write","sync":false},
+    {"name":"thread.bind","method":"threadBind","access":"write","sync":false},
+    {"name":"thread.unbind","method":"threadUnbind","access":"write","sync":false},
+    {"name":"thread.resolve","method":"threadResolve","access":"read","sync":true}
+  ];
+};
+
+modules["version.json"] = (module, require) => {
+  module.exports = { "version": "0.1.0" };
+};
+
+modules["error.cjs"] = (module, require) => {
+
+  /** A refusal, with the fields that the command line prints. */
+  class LoopxError extends Error {
+    constructor(said, options) {
+      super(said.error ?? "the kernel refused", options);
+      this.name = "LoopxError";
+      this.code = said.error_code ?? "internal";
+      this.about = said.about ?? "";
+      this.nextCommand = said.next_command ?? "";
+    }
+
+    toJSON() {
+      return {
+        ok: false,
+        error_code: this.code,
+        error: this.message,
+        about: this.about,
+        next_command: this.nextCommand,
+      };
+    }
+
+    /** From the JSON text of a refusal; what is not one becomes the message. */
+    static of(text, cause) {
+      try {
+        return new LoopxError(JSON.parse(text), cause && { cause });
+      } catch {
+        return new LoopxError({ error: String(text) }, cause && { cause });
+      }
+    }
+  }
+
+  module.exports = { LoopxError };
+};
+
+modules["native.cjs"] = (module, require) => {
+
+  // Finds the native module by explicit paths, says what it tried, and never throws: whoever
+  // cannot load it runs the program `loopx` instead.
+
+  const path = require("node:path");
+  const { createRequire } = require("node:module");
+
+  // The package's own, also where a bundler or a loader of a host has replaced `require`.
+  const load = createRequire(__filename);
+  const { version } = require("./version.json");
+
+  function triples() {
+    const { platform, arch } = process;
+    // A build for the other libc does not load, and is tried next.
+    if (platform === "linux") return [`linux-${arch}-gnu`, `linux-${arch}-musl`];
+    if (platform === "win32") return [`win32-${arch}-msvc`];
+    return [`${platform}-${arch}`];
+  }
+
+  /** Folders that a package `loopx` may be in, seen from `from`: its own and those above. */
+  function packagesAbove(from) {
+    const found = [];
+    for (let at = path.resolve(from); ; at = path.dirname(at)) {
+      if (path.basename(at) !== "node_modules") found.push(path.join(at, "node_modules", "loopx"));
+      if (path.dirname(at) === at) return found;
+    }
+  }
+
+  function candidates(from) {
+    const given = process.env.LOOPX_NATIVE ? [process.env.LOOPX_NATIVE] : [];
+    const roots = [path.join(__dirname, "..")];
+    for (const folder of [__dirname, ...from]) roots.push(...packagesAbove(folder));
+    const built = triples().map((triple) => path.join("native", triple, "loopx.node"));
+    return [...given, ...new Set(roots.flatMap((root) => built.map((file) => path.join(root, file))))];
+  }
+
+  function attempt(file, missing) {
+    if (missing(file)) return { why: "there is no such file" };
+    try {
+      const native = load(file);
+      const found = native.version();
+      // A module of another release reads and writes other shapes.
+      if (found !== version) return { why: `it is version ${found}, and this is ${version}` };
+      return { native };
+    } catch (error) {
+      return { why: String(error?.message ?? error).split("\n")[0] };
+    }
+  }
+
+  /** Looks for the module: `{native, found, tried, triple}`. */
+  function find(from = [], missing = (file) => !require("node:fs").existsSync(file)) {
+    const tried = [];
+    for (const file of candidates(from)) {
+      const { native, why } = attempt(file, missing);
+      if (native) return { native, found: file, tried, triple: triples()[0] };
+      tried.push({ path: file, why });
+    }
+    return { native: null, found: null, tried, triple: triples()[0] };
+  }
+
+  let known = null;
+
+  /** The module, looked for once; a failure is looked at again from another folder. */
+  function native(from = []) {
+    if (!known?.native) known = find(from);
+    return known;
+  }
+
+  /** What was tried, in sentences. */
+  function story({ triple, tried }) {
+    const real = tried.filter(({ why }) => why !== "there is no such file");
+    const lines = real.map(({ path: file, why }) => `  ${file}: ${why}`);
+    const absent = tried.length - real.length;
+    if (absent > 0) lines.push(`  ${absent} places without one, from ${tried[0].path} on`);
+    return `there is no native module for ${triple} (${process.version}):\n${lines.join("\n")}`;
+  }
+
+  function nativeReport() {
+    const { found, tried, triple } = native();
+    return { found, triple, tried };
+  }
+
+  module.exports = { find, native, nativeReport, story, triples };
+};
+
+modules["binary.cjs"] = (module, require) => {
+
+  // The kernel through the program `loopx`, where the native module does not load: the same
+  // requests and answers, one process a call.
+
+  const { execFileSync, spawn } = require("node:child_process");
+  const { LoopxError } = require("./error.cjs");
+
+  /** Refusals of these operations are answers. */
+  const DECISIONS = new Set(["quota.should_run", "turn.admit"]);
+  const MOST = 64 * 1024 * 1024;
+  const PATIENCE_MS = 60_000;
+  /** Until a program that could not be run is tried again. */
+  const AGAIN_MS = 60_000;
+
+  function program() {
+    return process.env.LOOPX_BIN || "loopx";
+  }
+
+  function gone(error, told) {
+    return new LoopxError(
+      {
+        error_code: "native_unavailable",
+        error: `${told}; the program ${JSON.stringify(program())} cannot be run either: ${error.code ?? error.message}`,
+        about: "loopx",
+        next_command: "npm install loopx, or name the program in LOOPX_BIN",
+      },
+      { cause: error },
+    );
+  }
+
+  class BinaryDoor {
+    constructor(options, told) {
+      this.via = "binary";
+      this.told = told;
+      this.cwd = options.cwd;
+      this.env = { ...process.env };
+      if (options.home) this.env.HOME = options.home;
+      if (options.now) this.env.LOOPX_NOW = options.now;
+      if (options.label) this.env.LOOPX_AGENT_ID = options.label;
+      this.flags = [];
+      if (options.registry) this.flags.push("--registry", options.registry);
+      if (options.runtime_root) this.flags.push("--runtime-root", options.runtime_root);
+    }
+
+    arguments(operation) {
+      return [...this.flags, "--format", "json", "call", operation, "-"];
+    }
+
+    /** As the native door says it: an error begins with `!`. */
+    said(operation, stdout, stderr) {
+      let value;
+      try {
+        value = JSON.parse(stdout);
+      } catch {
+        const error = (stderr || "it answered nothing").trim().split("\n")[0];
+        return `!${JSON.stringify({ error_code: "internal", error, about: operation })}`;
+      }
+      const refused = value?.ok === false && value.error_code && !DECISIONS.has(operation);
+      return refused ? `!${stdout}` : stdout;
+    }
+
+    callSync(operation, request) {
+      const options = {
+        input: request, cwd: this.cwd, env: this.env, encoding: "utf8", maxBuffer: MOST,
+        timeout: PATIENCE_MS, stdio: ["pipe", "pipe", "pipe"], windowsHide: true,
+      };
+      try {
+        return this.said(operation, execFileSync(program(), this.arguments(operation), options), "");
+      } catch (error) {
+        if (typeof error.status !== "number") throw gone(error, this.told);
+        return this.said(operation, error.stdout, error.stderr);
+      }
+    }
+
+    call(operation, request) {
+      return new Promise((resolve, reject) => {
+        const child = spawn(program(), this.arguments(operation), {
+          cwd: this.cwd, env: this.env, timeout: PATIENCE_MS, windowsHide: true,
+          stdio: ["pipe", "pipe", "pipe"],
+        });
+        let [stdout, stderr] = ["", ""];
+        child.stdout.setEncoding("utf8").on("data", (text) => (stdout += text));
+        child.stderr.setEncoding("utf8").on("data", (text) => (stderr += text));
+        child.on("error", (error) => reject(gone(error, this.told)));
+        child.on("close", () => resolve(this.said(operation, stdout, stderr)));
+        child.stdin.on("error", () => {});
+        child.stdin.end(request);
+      });
+    }
+
+    fixClock(now) {
+      if (now) this.env.LOOPX_NOW = now;
+      else delete this.env.LOOPX_NOW;
+      return '{"ok":true}';
+    }
+
+    session(options) {
+      return new BinaryLoop(this, JSON.parse(options));
+    }
+  }
+
+  /** What a person does counts, whoever has the session by now. */
+  const UNCONDITIONAL = new Set([
+    "activated", "aborted", "paused", "resumed", "user_prompt", "session_replaced",
+  ]);
+  const BY_PERSON = new Set(["aborted", "paused", "user_prompt"]);
+
+  /** The native session's part: the generation that it saw, and what is yet to be stored. */
+  class BinaryLoop {
+    constructor(door, template) {
+      this.door = door;
+      this.template = template;
+      this.generation = undefined;
+      this.waiting = [];
+    }
+
+    async step(event) {
+      const asked = JSON.parse(event);
+      const queue = [...this.waiting, asked];
+      for (const next of queue) {
+        const said = await this.send(next).catch((error) => `!${JSON.stringify(error)}`);
+        if (said[0] === "!") {
+          const refusal = JSON.parse(said.slice(1));
+          const unknown = refusal.error_code === "loop_unknown";
+          if (unknown) this.waiting = [];
+          else if (BY_PERSON.has(asked.kind)) this.waiting = [...this.waiting, asked];
+          const until = new Date(Date.now() + AGAIN_MS).toISOString();
+          const action = unknown ? { kind: "idle" } : { kind: "wait", until };
+          return JSON.stringify({ ...refusal, ok: false, action });
+        }
+        if (next !== asked) this.waiting.shift();
+        else return said;
+      }
+    }
+
+    async send(event) {
+      const generation = UNCONDITIONAL.has(event.kind) ? undefined : this.generation;
+      const request = JSON.stringify({ ...this.template, event, generation });
+      const said = await this.door.call("loop.step", request);
+      if (said[0] !== "!") this.generation = JSON.parse(said).loop?.generation;
+      return said;
+    }
+
+    owed() {
+      return JSON.stringify(this.waiting);
+    }
+  }
+
+  module.exports = { BinaryDoor };
+};
+
+modules["kernel.cjs"] = (module, require) => {
+
+  // The package's own classes over one of two doors: the native module, or the program.
+
+  const operations = require("./operations.json");
+  const { BinaryDoor } = require("./binary.cjs");
+  const { LoopxError } = require("./error.cjs");
+  const { native, story } = require("./native.cjs");
+
+  /** Text to value; a text that begins with `!` is a refusal. */
+  function opened(text) {
+    if (text.charCodeAt(0) === 33) throw LoopxError.of(text.slice(1));
+    return JSON.parse(text);
+  }
+
+  class NativeDoor {
+    constructor(module, options) {
+      this.via = "native";
+      this.module = module;
+      try {
+        this.kernel = module.NativeKernel.open(options);
+      } catch (error) {
+        throw LoopxError.of(error.message, error);
+      }
+    }
+
+    callSync(operation, request) {
+      return this.kernel.callSync(operation, request);
+    }
+
+    call(operation, request) {
+      return this.kernel.call(operation, request);
+    }
+
+    fixClock(now) {
+      return this.kernel.fixClock(now);
+    }
+
+    session(options) {
+      try {
+        const loop = this.module.NativeLoop.open(options);
+        return { step: (event) => loop.step(this.kernel, event), owed: () => loop.owed() };
+      } catch (error) {
+        throw LoopxError.of(error.message, error);
+      }
+    }
+  }
+
+  let noticed = false;
+
+  function door(given) {
+    const { onNotice, ...rest } = given;
+    const options = {
+      registry: rest.registry, runtime_root: rest.runtimeRoot, cwd: rest.cwd, home: rest.home,
+      label: rest.label, independent_worktree: rest.independentWorktree,
+      deadline_ms: rest.deadlineMs, now: rest.now,
+    };
+    const looked = native(rest.cwd ? [rest.cwd] : []);
+    if (looked.native) return new NativeDoor(looked.native, JSON.stringify(options));
+    const told = story(looked);
+    if (!noticed) {
+      noticed = true;
+      // Never on standard output: that may be a protocol.
+      const say = onNotice ?? ((sentence) => process.stderr.write(`loopx: ${sentence}\n`));
+      say(`${told}\nThe program ${process.env.LOOPX_BIN || "loopx"} is run instead, once a call.`);
+    }
+    return new BinaryDoor(options, told);
+  }
+
+  class Kernel {
+    #door;
+
+    constructor(secret, opened) {
+      if (secret !== door) throw new TypeError("use Kernel.open()");
+      this.#door = opened;
+    }
+
+    static open(options = {}) {
+      return new Kernel(door, door(options));
+    }
+
+    get via() {
+      return this.#door.via;
+    }
+
+    async call(operation, request = {}) {
+      return opened(await this.#door.call(operation, JSON.stringify(request)));
+    }
+
+    callSync(operation, request = {}) {
+      return opened(this.#door.callSync(operation, JSON.stringify(request)));
+    }
+
+    fixClock(now) {
+      opened(this.#door.fixClock(now));
+    }
+
+    /** For {@link LoopSession}. */
+    session(options) {
+      return this.#door.session(JSON.stringify(options));
+    }
+  }
+
+  for (const { name, method, sync } of operations) {
+    const value = sync
+      ? function (request) { return this.callSync(name, request); }
+      : function (request) { return this.call(name, request); };
+    Object.defineProperty(value, "name", { value: method });
+    Object.defineProperty(Kernel.prototype, method, { value, writable: true, configurable: true });
+  }
+
+  class LoopSession {
+    #loop;
+    #last = Promise.resolve();
+
+    constructor(kernel, options) {
+      this.goalId = options.goal_id;
+      this.#loop = kernel.session(options);
+    }
+
+    /** Steps of a session happen one after the other, in the order of the calls. */
+    step(event) {
+      const text = JSON.stringify(typeof event === "string" ? { kind: event } : event);
+      const next = this.#last.then(async () => opened(await this.#loop.step(text)));
+      this.#last = next.catch(() => {});
+      return next;
+    }
+
+    owed() {
+      return opened(this.#loop.owed());
+    }
+  }
+
+  module.exports = { Kernel, LoopSession };
+};
+
+modules["host-loop.cjs"] = (module, require) => {
+
+  // What every JavaScript host does around a LoopSession: timers, the watch, and handing on
+  // what the kernel answers. Nothing here decides anything.
+
+  /** Longest sleep of one timer: a machine that slept wakes no later than this. */
+  const SLICE_MS = 60_000;
+  /** How often the goal is looked at for commits of others, by door. */
+  const WATCH_MS = { native: 3_000, binary: 60_000 };
+
+  const SYSTEM = {
+    now: () => Date.now(),
+    setTimeout: (work, ms) => {
+      const timer = setTimeout(work, ms);
+      timer.unref?.();
+      return timer;
+    },
+    clearTimeout: (timer) => clearTimeout(timer),
+  };
+
+  class HostLoop {
+    #kernel;
+    #session;
+    #host;
+    #clock;
+    #timer = null;
+    #watch = null;
+    #commit = 0;
+    #mark = null;
+    #disposed = false;
+
+    /**
+     * `host`: `prompt(text, action)` sends a prompt, `say(notice)` tells the person, `idle()`
+     * says whether the agent is at rest, `shown(answer)` is called after every step.
+     */
+    constructor(kernel, session, host, { clock = SYSTEM, watchMs } = {}) {
+      this.#kernel = kernel;
+      this.#session = session;
+      this.#host = host;
+      this.#clock = clock;
+      this.watchMs = watchMs ?? WATCH_MS[kernel.via];
+      this.last = null;
+      this.#watchOn();
+    }
+
+    get goalId() {
+      return this.#session.goalId;
+    }
+
+    get disposed() {
+      return this.#disposed;
+    }
+
+    /** Tells the kernel what happened, and does what it answers. */
+    async tell(event) {
+      if (this.#disposed) return this.last;
+      const answer = await this.#session.step(event);
+      if (this.#disposed) return answer;
+      this.last = answer;
+      if (answer.commit) this.#commit = answer.commit;
+      if (answer.notice) this.#host.say?.(answer.notice, answer);
+      await this.#act(answer.action);
+      this.#host.shown?.(answer);
+      return answer;
+    }
+
+    async #act(action) {
+      this.#sleepNot();
+      switch (action.kind) {
+        case "prompt":
+          return this.#host.prompt(action.text, action);
+        case "wait":
+          return this.#sleepUntil(Date.parse(action.until));
+        case "recheck":
+          return void this.tell("timer").catch(() => {});
+        default:
+      }
+    }
+
+    /** A prompt is the host's turn by now: the event is kept from being told over it. */
+    #quietly(event) {
+      if (this.#disposed || this.#host.idle?.() === false) return;
+      this.tell(event).catch(() => {});
+    }
+
+    #sleepUntil(due) {
+      const left = due - this.#clock.now();
+      this.#timer = this.#clock.setTimeout(
+        () => (due <= this.#clock.now() ? this.#quietly("timer") : this.#sleepUntil(due)),
+        Math.max(0, Math.min(SLICE_MS, left)),
+      );
+    }
+
+    #sleepNot() {
+      if (this.#timer !== null) this.#clock.clearTimeout(this.#timer);
+      this.#timer = null;
+    }
+
+    #watchOn() {
+      this.#watch = this.#clock.setTimeout(async () => {
+        await this.look().catch(() => {});
+        if (!this.#disposed) this.#watchOn();
+      }, this.watchMs);
+    }
+
+    /** Looks whether others have committed, and tells the loop when they have. */
+    async look() {
+      if (this.#disposed || !this.last) return;
+      const request = { goal_id: this.goalId, commit: this.#commit };
+      const seen = await this.#kernel.call("goal.changed_since", request);
+      if (this.#disposed || !seen.changed || seen.mark === this.#mark) return;
+      if (this.#host.idle?.() === false) return;
+      this.#mark = seen.mark;
+      await this.tell("changed");
+    }
+
+    /** The runtime goes away; `event` is told first when there is one. */
+    async dispose(event) {
+      if (this.#disposed) return;
+      this.#disposed = true;
+      this.#sleepNot();
+      this.#clock.clearTimeout(this.#watch);
+      if (event) await this.#session.step(event);
+    }
+  }
+
+  module.exports = { HostLoop, SLICE_MS, WATCH_MS };
+};
+
+modules["bridge.cjs"] = (module, require) => {
+
+  // What the extensions of Pi and OpenCode have in common: which goal a session follows, how a
+  // goal is started, and how things are shown. What may run, and when, the kernel says.
+
+  const { Kernel, LoopSession } = require("./kernel.cjs");
+
+  /** The tool that lets an agent begin a loop in its own session. */
+  const TOOL = {
+    name: "loopx_goal_activate",
+    description:
+      "Lets this session loop on a LoopX goal: LoopX sends the next piece of work when the session is idle. Call it once, after the goal's todos are written.",
+    parameters: {
+      type: "object",
+      properties: {
+        goal_id: { type: "string", description: "The goal" },
+        agent_id: { type: "string", description: "Who works, one of the goal's agents" },
+        objective: { type: "string", description: "What the goal is for, when it is a new goal" },
+        available_capabilities: {
+          type: "array", items: { type: "string" }, description: "What this session can do",
+        },
+      },
+      required: ["goal_id"],
+    },
+  };
+
+  /** Words of `/loopx` that are not a goal's text. */
+  const INSPECT = new Set(["", "status", "history", "list"]);
+  const VERBS = new Set(["resume", "pause", "gates"]);
+
+  class Bridge {
+    #kernel = null;
+
+    constructor({ surface, cwd, onNotice }) {
+      this.surface = surface;
+      this.cwd = cwd;
+      this.onNotice = onNotice;
+    }
+
+    get kernel() {
+      this.#kernel ??= Kernel.open({ cwd: this.cwd, onNotice: this.onNotice });
+      return this.#kernel;
+    }
+
+    /** A goal that was just made may have brought the registry with it. */
+    reopen() {
+      this.#kernel = null;
+      return this.kernel;
+    }
+
+    /** The loop of a session, wherever in the registry it is. */
+    async followed(session) {
+      try {
+        const { loops } = await this.kernel.call("loop.show", { surface: this.surface, session });
+        return loops[0] ?? null;
+      } catch (error) {
+        // A folder without a registry has no loops.
+        if (error.code === "goal_not_found" || error.code === "registry_missing") return null;
+        throw error;
+      }
+    }
+
+    session(goalId, agentId, session, more = {}) {
+      return new LoopSession(this.kernel, {
+        goal_id: goalId, surface: this.surface, session,
+        ...(agentId ? { agent_id: agentId } : {}),
+        // Where the kernel can tell a living process from a dead one.
+        ...(process.platform === "linux" ? { holder_pid: process.pid } : {}),
+        ...more,
+      });
+    }
+
+    /** Starts a goal with a text; answers the goal and the agent that loops. */
+    async start(text) {
+      const started = await this.kernel.call("start_goal", {
+        goal_text: text, host: this.surface, agent_id: process.env.LOOPX_AGENT_ID || undefined,
+      });
+      this.reopen();
+      return started;
+    }
+
+    /** The tool: makes the goal where it is new, lets the session follow it, says what holds. */
+    async activated(goalId, agentId, objective, activate) {
+      let agent = agentId;
+      try {
+        const { agents } = this.kernel.goalShow({ goal_id: goalId });
+        agent ??= agents?.length === 1 ? agents[0] : undefined;
+      } catch (error) {
+        if (error.code !== "goal_not_found" || !objective) throw error;
+        agent ??= this.surface;
+        await this.kernel.goalCreate({ goal_id: goalId, objective, agents: [agent] });
+        this.reopen();
+      }
+      // Refused where the agent's loop is switched on on another surface.
+      if (agent) await this.kernel.call("host_loop.activate", { goal_id: goalId, agent_id: agent, host: this.surface });
+      const answer = await activate(goalId, agent);
+      if (!answer || answer.ok === false) throw new Error(answer?.error ?? "the loop could not be activated");
+      return `This session follows ${goalId} now. End your turn: LoopX sends the next piece of work.`;
+    }
+
+    /** What `/loopx` with these arguments is. */
+    static command(text) {
+      const said = (text ?? "").trim();
+      if (INSPECT.has(said)) return { verb: "inspect" };
+      if (VERBS.has(said)) return { verb: said };
+      return { verb: "start", text: said };
+    }
+
+    /** The gates of a goal, each with the command that decides it. */
+    gates(goalId) {
+      const { gates } = this.kernel.gateList({ goal_id: goalId });
+      if (gates.length === 0) return "Nothing waits for a person.";
+      const lines = gates.map(({ todo_id, text, question }) =>
+        `${question ?? text}\n  loopx gate decide --goal-id ${goalId} --todo-id ${todo_id} --outcome approve`);
+      return lines.join("\n");
+    }
+  }
+
+  /** A line about a loop: what it does, what it waits for and until when. */
+  function line(goalId, answer) {
+    const { action, decision, loop } = answer;
+    const head = `LoopX ${goalId}`;
+    switch (action?.kind) {
+      case "prompt":
+        return `${head}: works on ${action.todo_id ?? "the plan"}`;
+      case "wait":
+      case "recheck": {
+        if (loop?.pending) return `${head}: works on ${loop.pending.todo_id ?? "the plan"}`;
+        const why = decision?.reason ?? answer.error ?? "waits";
+        return action.until ? `${head}: ${why}; next look ${clock(action.until)}` : `${head}: ${why}`;
+      }
+      case "pause":
+      case "stop":
+        return `${head}: ${action.kind === "stop" ? "stopped" : "paused"}, ${action.reason.replaceAll("_", " ")}`;
+      default:
+        return loop ? `${head}: ${loop.state}${loop.reason ? `, ${loop.reason.replaceAll("_", " ")}` : ""}` : head;
+    }
+  }
+
+  /** The time of day of an instant here, with its date when it is another day. */
+  function clock(instant) {
+    const at = new Date(instant);
+    const time = at.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
+    return at.toDateString() === new Date().toDateString() ? time : `${at.toLocaleDateString()} ${time}`;
+  }
+
+  /** A notice as text: the sentence, and the commands that go on. */
+  function told(notice) {
+    return [notice.text, ...(notice.commands ?? []).map((command) => `  ${command}`)].join("\n");
+  }
+
+  module.exports = { Bridge, TOOL, line, told };
+};
+
+modules["entry"] = (module, require) => {
+
+  // LoopX in OpenCode: the command `/loopx`, the tool `loopx_goal_activate`, and the loops of
+  // its sessions. Registration, timers and messages; what to do comes from the kernel. Nothing
+  // is imported that OpenCode would have to fetch.
+
+  const { Bridge, TOOL, line, told } = require("../../lib/bridge.cjs");
+  const { HostLoop } = require("../../lib/host-loop.cjs");
+
+  /** Sessions that are looked through for loops to take up at the start. */
+  const SESSIONS = 200;
+
+  /** One session of this process. */
+  class Session {
+    constructor(id, home) {
+      this.id = id;
+      this.home = home;
+      this.loop = null;
+      this.busy = false;
+      /** A run has begun since the session was idle last: idleness is told more than once. */
+      this.worked = false;
+      /** The run was stopped or broke: the idleness that follows says nothing new. */
+      this.over = false;
+    }
+
+    attach(goalId, agentId, more) {
+      const { bridge } = this.home;
+      this.loop = new HostLoop(bridge.kernel, bridge.session(goalId, agentId, this.id, more), {
+        prompt: (text) => this.prompt(text),
+        say: (notice) => this.home.say(told(notice)),
+        idle: () => !this.busy,
+        shown: (answer) => this.home.log(line(goalId, answer)),
+      });
+      return this.loop;
+    }
+
+    async prompt(text) {
+      // A command that asked for it brings the prompt in itself.
+      if (this.answering) return void (this.answering.text = text);
+      const sent = await this.home.client.session.promptAsync({
+        path: { id: this.id }, body: { parts: [{ type: "text", text }] },
+      });
+      if (sent?.error) {
+        this.home.log(`the prompt could not be sent: ${JSON.stringify(sent.error).slice(0, 200)}`);
+        queueMicrotask(() => this.tell("host_error"));
+      }
+    }
+
+    async tell(event) {
+      try {
+        return await this.loop?.tell(event);
+      } catch (error) {
+        this.home.log(error.message);
+      }
+    }
+
+    async activate(goalId, agentId, more) {
+      await this.loop?.dispose();
+      this.attach(goalId, agentId, more);
+      return this.tell("activated");
+    }
+
+    async idle() {
+      const { worked, over } = this;
+      this.busy = false;
+      this.worked = false;
+      if (worked && !over) await this.tell("settled");
+    }
+
+    async error(name) {
+      this.over = true;
+      await this.tell(name === "MessageAbortedError" ? "aborted" : "host_error");
+    }
+
+    /** `/loopx`: what the session is told instead of the command's text. */
+    async command(text) {
+      const { verb, text: goal } = Bridge.command(text);
+      const { bridge } = this.home;
+      if (verb !== "start" && !this.loop) {
+        return "This session follows no LoopX goal. /loopx TEXT starts one.";
+      }
+      if (verb === "gates") return bridge.gates(this.loop.goalId);
+      this.answering = { text: null };
+      try {
+        let answer = null;
+        if (verb === "start") {
+          const { goal_id, agent_id } = await bridge.start(goal);
+          answer = await this.activate(goal_id, agent_id);
+          if (answer?.ok !== false) answer = await this.tell("settled");
+        } else if (verb === "inspect") {
+          const row = await bridge.followed(this.id);
+          return `${line(this.loop.goalId, { ...this.loop.last, action: row?.action, loop: row })}\n${bridge.gates(this.loop.goalId)}`;
+        } else {
+          answer = await this.tell(verb === "resume" ? "resumed" : "paused");
+        }
+        return this.answering.text ?? line(this.loop.goalId, answer ?? {});
+      } finally {
+        this.answering = null;
+      }
+    }
+  }
+
+  async function LoopX({ client, directory }) {
+    const sessions = new Map();
+    const home = {
+      client,
+      bridge: new Bridge({ surface: "opencode", cwd: directory, onNotice: (text) => home.log(text) }),
+      log(message) {
+        client.app?.log?.({ body: { service: "loopx", level: "info", message } })?.catch?.(() => {});
+      },
+      say(message) {
+        home.log(message);
+        client.tui?.showToast?.({ body: { message, variant: "info" } })?.catch?.(() => {});
+      },
+    };
+    /** The session, with the loop that it had before. */
+    const session = async (id) => {
+      let known = sessions.get(id);
+      if (!known) {
+        known = new Session(id, home);
+        sessions.set(id, known);
+        known.ready = (async () => {
+          const row = await home.bridge.followed(id);
+          if (row) {
+            known.attach(row.goal_id, row.agent_id);
+            // A prompt that is out in a runtime that lives stays that runtime's.
+            await known.tell("session_replaced");
+          }
+        })().catch((error) => home.log(error.message));
+      }
+      await known.ready;
+      return known;
+    };
+
+    /** Loops that wait go on by themselves after a restart. */
+    const takeUp = async () => {
+      const listed = await client.session.list();
+      for (const { id } of (listed?.data ?? []).slice(0, SESSIONS)) {
+        if (sessions.has(id) || !(await home.bridge.followed(id))) continue;
+        await session(id);
+      }
+    };
+    setTimeout(() => takeUp().catch((error) => home.log(error.message)), 500).unref?.();
+
+    return {
+      async event({ event: { type, properties } }) {
+        const id = properties?.sessionID ?? properties?.info?.id;
+        if (typeof id !== "string") return;
+        switch (type) {
+          case "session.idle":
+            return void (await (await session(id)).idle());
+          case "session.error":
+            return void (await (await session(id)).error(properties.error?.name));
+          case "session.compacted":
+            return void (await (await session(id)).tell("compacted"));
+          case "session.deleted": {
+            const known = sessions.get(id);
+            sessions.delete(id);
+            if (!known?.loop) return;
+            await known.loop.dispose();
+            await home.bridge.kernel.call("loop.unbind", { goal_id: known.loop.goalId, surface: "opencode", session: id });
+            return;
+          }
+          case "session.status":
+            if (sessions.has(id)) sessions.get(id).busy = properties.status?.type !== "idle";
+            return;
+          default:
+        }
+      },
+      async "chat.message"({ sessionID }, { parts }) {
+        const it = await session(sessionID);
+        it.over = false;
+        it.worked = true;
+        it.busy = true;
+        const prompt = parts.filter((part) => part.type === "text" && !part.synthetic).map((part) => part.text).join("\n");
+        await it.tell({ kind: "user_prompt", prompt });
+      },
+      async "command.execute.before"({ command, sessionID, arguments: text }, output) {
+        if (command !== "loopx") return;
+        let said;
+        try {
+          said = await (await session(sessionID)).command(text);
+        } catch (error) {
+          said = `LoopX: ${error.message}\n${error.nextCommand ?? ""}`.trim();
+        }
+        const part = output.parts.find(({ type }) => type === "text");
+        if (part) part.text = said;
+        else output.parts.push({ type: "text", text: said });
+      },
+      // Its arguments are said as JSON Schema: a schema library is not there offline.
+      async "tool.definition"({ toolID }, output) {
+        if (toolID === TOOL.name && "jsonSchema" in output) output.jsonSchema = TOOL.parameters;
+      },
+      tool: {
+        [TOOL.name]: {
+          description: TOOL.description,
+          args: {},
+          async execute(args, { sessionID }) {
+            const { goal_id, agent_id, objective, available_capabilities } = args ?? {};
+            const it = await session(sessionID);
+            const more = available_capabilities ? { available_capabilities } : {};
+            return home.bridge.activated(goal_id, agent_id, objective, (goal, agent) => it.activate(goal, agent, more));
+          },
+        },
+      },
+      async dispose() {
+        for (const { loop, busy } of sessions.values()) {
+          await loop?.dispose({ kind: "disposed", ended_turn: busy }).catch(() => {});
+        }
+      },
+    };
+  }
+
+  module.exports = { LoopX };
+};
+
+module.exports = within("entry");
