@@ -593,15 +593,15 @@ modules["host-loop.cjs"] = (module, require) => {
         case "wait":
           return this.#sleepUntil(Date.parse(action.until));
         case "recheck":
-          return void this.tell("timer").catch(() => {});
+          return void (await this.tell("timer"));
         default:
       }
     }
 
-    /** A prompt is the host's turn by now: the event is kept from being told over it. */
-    #quietly(event) {
+    /** Told only while the agent rests: what it is doing ends in an event of its own. */
+    async #quietly(event) {
       if (this.#disposed || this.#host.idle?.() === false) return;
-      this.tell(event).catch(() => {});
+      await this.tell(event).catch(() => {});
     }
 
     #sleepUntil(due) {

@@ -24,7 +24,9 @@ fn module(name: &str, text: &str) -> String {
     let body: String = text
         .lines()
         .filter(|line| *line != "\"use strict\";")
-        .map(|line| format!("{}\n", if line.is_empty() { String::new() } else { format!("  {line}") }))
+        .map(|line| {
+            format!("{}\n", if line.is_empty() { String::new() } else { format!("  {line}") })
+        })
         .collect();
     format!("modules[{name:?}] = (module, require) => {{\n{body}}};\n\n")
 }
@@ -34,8 +36,17 @@ fn base(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
+/// How a host loads a file, and what it makes of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// `module.exports` is the extension.
+    Common,
+    /// Every export is a plugin.
+    Named(&'static str),
+}
+
 /// The bundle of an entry. Made from what is generated, too, so that one run suffices.
-pub fn of(entry: &str) -> String {
+pub fn of(entry: &str, form: Form) -> String {
     let mut out = String::from(HEAD);
     let json = |text: String| format!("module.exports = {};\n", text.trim_end());
     out.push_str(&module("operations.json", &json(node::operations())));
@@ -48,11 +59,15 @@ pub fn of(entry: &str) -> String {
             out.push_str(&module("entry", text));
         }
     }
-    out.push_str(TAIL);
+    out.push_str(&match form {
+        Form::Common => "module.exports = within(\"entry\");\n".to_owned(),
+        Form::Named(name) => format!("export const {name} = within(\"entry\").{name};\n"),
+    });
     out
 }
 
-const HEAD: &str = "// Made by `cargo xtask generate` from bindings-node/lib and bindings-node/extensions:
+const HEAD: &str =
+    "// Made by `cargo xtask generate` from bindings-node/lib and bindings-node/extensions:
 // one file that needs nothing beside it.
 \"use strict\";
 
@@ -71,5 +86,3 @@ function within(name) {
 }
 
 ";
-
-const TAIL: &str = "module.exports = within(\"entry\");\n";

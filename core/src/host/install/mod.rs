@@ -24,7 +24,8 @@ pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 const SKILL: &str = include_str!("skill.md");
 const PI: &str = include_str!("../../../../bindings-node/extensions/pi.js");
 const OPENCODE: &str = include_str!("../../../../bindings-node/extensions/opencode.js");
-const OPENCODE_COMMAND: &str = include_str!("../../../../bindings-node/extensions/opencode/loopx.md");
+const OPENCODE_COMMAND: &str =
+    include_str!("../../../../bindings-node/extensions/opencode/loopx.md");
 
 /// `install`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
