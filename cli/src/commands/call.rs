@@ -15,7 +15,7 @@ const LIMIT: u64 = 64 * 1024 * 1024;
 /// `call`
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Example:\n  loopx call goal.show '{\"goal_id\":\"demo\"}'\n\n`loopx schema OPERATION` prints what a request may say."
+    after_help = "Example:\n  loopx call goal.list\n\nA request is a JSON object: loopx call goal.show '{\"goal_id\":\"demo\"}'. What it may\nsay is printed by `loopx schema OPERATION`."
 )]
 pub struct Call {
     /// The operation
