@@ -5,8 +5,8 @@ use clap::{Args, CommandFactory as _, ValueEnum};
 use clap_complete::Shell;
 use loopx_core::error::{CATALOGUE, ErrorCode};
 use loopx_core::operation::{Access, Operation};
-use loopx_core::{Error, Result, schema};
-use serde_json::{Map, Value, json};
+use loopx_core::{Error, Result};
+use serde_json::{Value, json};
 
 use crate::args::{Cli, Command};
 
@@ -88,24 +88,32 @@ fn errors(args: &Errors) -> Result<Value> {
     Ok(json!({"ok": true, "errors": rows}))
 }
 
+/// Every schema, as `cargo xtask generate` wrote it: what makes schemas stays out of the
+/// binary.
+const SCHEMAS: &str = include_str!("../../../docs/schemas.json");
+
 fn schema_of(args: &Schema) -> Value {
+    let schemas: Value = serde_json::from_str(SCHEMAS).unwrap_or_default();
+    let requests = schemas.get("requests");
+    let request = |operation: Operation| requests.and_then(|all| all.get(operation.name()));
+    let packet = schemas.get("packet");
     let one = |operation: Operation, access: Access, about: &str| {
         let mut value = json!({
             "ok": true,
             "operation": operation.name(),
             "access": access,
             "about": about,
-            "request": schema::request(operation),
+            "request": request(operation),
         });
         if let (Operation::QuotaShouldRun | Operation::TurnAdmit, Some(map)) =
             (operation, value.as_object_mut())
         {
-            map.insert("answer".into(), schema::packet());
+            map.insert("answer".into(), json!(packet));
         }
         value
     };
     match args.operation.as_deref() {
-        Some("packet") => json!({"ok": true, "packet": schema::packet()}),
+        Some("packet") => json!({"ok": true, "packet": packet}),
         Some(name) => Operation::TABLE
             .iter()
             .find(|(_, n, ..)| *n == name)
@@ -115,11 +123,7 @@ fn schema_of(args: &Schema) -> Value {
                 .iter()
                 .map(|(_, name, access, about)| json!({"operation": name, "access": access, "about": about}))
                 .collect();
-            let requests: Map<String, Value> = Operation::TABLE
-                .iter()
-                .map(|(op, name, ..)| ((*name).to_owned(), json!(schema::request(*op))))
-                .collect();
-            json!({"ok": true, "operations": list, "requests": requests, "packet": schema::packet()})
+            json!({"ok": true, "operations": list, "requests": requests, "packet": packet})
         }
     }
 }

@@ -5,11 +5,24 @@ mod node;
 mod typescript;
 
 use bundle::Form;
+use loopx_core::operation::Operation;
+use loopx_core::schema;
+use serde_json::json;
+
+/// The schema of every request and of the packet, one to a line.
+fn schemas() -> String {
+    let lines: Vec<String> = Operation::TABLE
+        .iter()
+        .filter_map(|(op, name, ..)| Some(format!("{}:{}", json!(name), schema::request(*op)?)))
+        .collect();
+    format!("{{\"requests\":{{\n{}\n}},\n\"packet\":{}}}\n", lines.join(",\n"), schema::packet())
+}
 
 /// Path from the repository's root, and content.
 pub fn generated() -> Vec<(&'static str, String)> {
     vec![
         ("docs/connectors.md", loopx_core::host::catalog::page()),
+        ("docs/schemas.json", schemas()),
         ("bindings-node/index.d.ts", node::declarations()),
         ("bindings-node/lib/operations.json", node::operations()),
         ("bindings-node/lib/version.json", node::version()),
