@@ -137,6 +137,29 @@ fn a_repeat_with_its_effect_id_answers_the_first_receipt() {
     assert_eq!(at(&sandbox, LATER).refusal(prompt(other))["error_code"], "effect_conflict");
 }
 
+/// The first wake comes after three minutes, also where a decision would wait longer; a stop
+/// is a stop.
+#[test]
+fn the_first_cadence_of_an_app_is_three_minutes() {
+    let sandbox = goal();
+    let gate = "gate open --question Ship? --global-gate --format json";
+    at(&sandbox, NOON).json(words(gate));
+    let hint = |host: &str| {
+        let line = format!("--host {host} --agent-id a --activate");
+        let hint = at(&sandbox, NOON).json(prompt(&line))["scheduler_hint"].clone();
+        at(&sandbox, NOON).json(prompt(&line.replace("--activate", "--deactivate")));
+        hint
+    };
+    let app = hint("codex-app");
+    assert_eq!(app["next_check_minutes"], 3, "{app:#}");
+    assert_eq!(app["app_automation"]["recommended_interval_minutes"], 3);
+    assert_eq!(hint("codex-cli")["next_check_minutes"], 30);
+    at(&sandbox, NOON).json(words("goal stop --goal-id g"));
+    let stopped = hint("codex-app");
+    assert_eq!(stopped["action"], "stop_until_explicit_resume", "{stopped:#}");
+    assert!(stopped.get("initial_minutes").is_none());
+}
+
 /// Contract 3: last seen is written by activation, and never by a plain read.
 #[test]
 fn an_activation_is_a_sign_of_life_and_a_read_is_none() {

@@ -166,17 +166,23 @@ impl Kernel {
         {
             hint.insert("next_check_minutes".into(), json!(minutes));
             hint.insert("initial_minutes".into(), json!(minutes));
-            hint.entry("app_automation").or_insert_with(|| {
-                json!({
-                    "applicability": "applicable",
-                    "host_surface": context.host_surface,
-                    "recommended_interval_minutes": minutes,
-                    "recommended_rrule": format!("FREQ=MINUTELY;INTERVAL={minutes}"),
-                    "host_tool": row.activation.tool,
-                    "host_action": row.activation.method,
-                    "no_spend_for_cadence_change": true,
-                })
+            let initial = json!({
+                "applicability": "applicable",
+                "recommended_interval_minutes": minutes,
+                "recommended_rrule": format!("FREQ=MINUTELY;INTERVAL={minutes}"),
+                "host_tool": row.activation.tool,
+                "host_action": row.activation.method,
+                "no_spend_for_cadence_change": true,
             });
+            // What a decision says of the schedule stands, where it is the first cadence; a
+            // longer wait is for the first wake to say.
+            let interval = |hint: &Value| hint.get("recommended_interval_minutes").cloned();
+            let decided = hint.get("app_automation").filter(|h| interval(h) == interval(&initial));
+            let mut automation = decided.cloned().unwrap_or(initial);
+            if let Some(map) = automation.as_object_mut() {
+                map.insert("host_surface".into(), json!(context.host_surface));
+            }
+            hint.insert("app_automation".into(), automation);
         }
         Value::Object(hint)
     }

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::find::{find, fold};
 use super::row::{Host, HostRow, InstallFile, InstallKind, Place};
@@ -191,50 +191,57 @@ pub fn install(request: &InstallRequest, places: &Places) -> Result<Value> {
     }
     let mut rows = Vec::new();
     let mut counts: BTreeMap<&'static str, u64> = BTreeMap::new();
-    let mut first: Option<(Error, String)> = None;
+    let mut first: Option<Error> = None;
     for managed in &files {
-        let mut row = json!({
-            "host": managed.host,
-            "kind": managed.file.kind,
-            "path": managed.shown,
-        });
-        let status = match managed.run(request.uninstall, request.dry_run) {
-            Ok(status) => status.word(request.dry_run),
-            Err(error) => {
-                row["error_code"] = json!(error.row().text);
-                row["note"] = json!(error.text());
-                first.get_or_insert((error, managed.shown.clone()));
-                "failed"
-            }
-        };
-        row["status"] = json!(status);
-        if let Some(note) = Status::note(status) {
-            row["note"] = json!(note);
-        }
-        if status.starts_with("skipped") && !request.uninstall {
-            let error = Error::new(ErrorCode::InstallIncomplete, managed.shown.as_str())
-                .message(format!("{} is not LoopX's and was left alone", managed.shown));
-            first.get_or_insert((error, managed.shown.clone()));
+        let (status, row, refused) = one(managed, request);
+        if let Some(error) = refused {
+            first.get_or_insert(error);
         }
         *counts.entry(status).or_default() += 1;
         rows.push(row);
     }
-    let mut answer = json!({
-        "ok": first.is_none(),
-        "schema_version": "loopx_slash_command_install_v0",
-        "operation": if request.uninstall { "uninstall" } else { "install" },
-        "dry_run": request.dry_run,
-        "version": VERSION,
-        "installed": rows,
-        "summary": counts,
-    });
-    if let Some((error, shown)) = first {
-        answer["error_code"] = json!(error.row().text);
-        answer["error"] = json!(error.text());
-        answer["about"] = json!(shown);
-        answer["next_command"] = json!(error.next_command());
+    let mut answer = Map::from_iter([
+        ("ok".to_owned(), json!(first.is_none())),
+        ("schema_version".to_owned(), json!("loopx_slash_command_install_v0")),
+        ("operation".to_owned(), json!(if request.uninstall { "uninstall" } else { "install" })),
+        ("dry_run".to_owned(), json!(request.dry_run)),
+        ("version".to_owned(), json!(VERSION)),
+        ("installed".to_owned(), json!(rows)),
+        ("summary".to_owned(), json!(counts)),
+    ]);
+    if let Some(error) = first
+        && let Value::Object(refusal) = error.to_json()
+    {
+        answer.extend(refusal);
     }
-    Ok(answer)
+    Ok(Value::Object(answer))
+}
+
+/// What becomes of one file: its status, its row, and why the answer is a refusal.
+fn one(managed: &Managed, request: &InstallRequest) -> (&'static str, Value, Option<Error>) {
+    let shown = managed.shown.as_str();
+    let (status, note, refused) = match managed.run(request.uninstall, request.dry_run) {
+        Ok(status) => {
+            let word = status.word(request.dry_run);
+            let left = word.starts_with("skipped") && !request.uninstall;
+            let refused = left.then(|| {
+                Error::new(ErrorCode::InstallIncomplete, shown)
+                    .message(format!("{shown} is not LoopX's and was left alone"))
+            });
+            (word, Status::note(word).map(str::to_owned), refused)
+        }
+        Err(error) => ("failed", Some(error.text()), Some(Error { about: shown.into(), ..error })),
+    };
+    let mut row = Map::from_iter([
+        ("host".to_owned(), json!(managed.host)),
+        ("kind".to_owned(), json!(managed.file.kind)),
+        ("path".to_owned(), json!(shown)),
+        ("status".to_owned(), json!(status)),
+    ]);
+    if let Some(note) = note {
+        row.insert("note".into(), json!(note));
+    }
+    (status, Value::Object(row), refused)
 }
 
 fn none_for(host: Host) -> Error {
