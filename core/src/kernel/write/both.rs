@@ -21,6 +21,14 @@ impl Kernel {
         call: &Call<'_>,
         edit: impl Fn(&mut Value, Instant) -> Result<Map<String, Value>>,
     ) -> Result<Value> {
+        self.write_both_by(call, &edit)
+    }
+
+    fn write_both_by(
+        &self,
+        call: &Call<'_>,
+        edit: &dyn Fn(&mut Value, Instant) -> Result<Map<String, Value>>,
+    ) -> Result<Value> {
         let found = self.goal(call.goal)?;
         if !found.has_store {
             edit(&mut found.entry()?.clone(), self.now())?;

@@ -157,6 +157,20 @@ impl Kernel {
         once: &Once<'_>,
         body: impl FnOnce(&mut Stage<'_>) -> Result<Done>,
     ) -> Result<Value> {
+        // One body for every command: what surrounds a command is long.
+        let mut body = Some(body);
+        self.transact_once(open, once, &mut |stage| match body.take() {
+            Some(body) => body(stage),
+            None => Err(Error::new(ErrorCode::Internal, "transaction")),
+        })
+    }
+
+    fn transact_once(
+        &self,
+        open: &mut Open<'_>,
+        once: &Once<'_>,
+        body: &mut dyn FnMut(&mut Stage<'_>) -> Result<Done>,
+    ) -> Result<Value> {
         let Open { goal, uid, store } = open;
         let mut tx = store.store()?.begin(once.verb)?;
         let recovered = recover(goal, tx.as_mut())?;
@@ -201,6 +215,14 @@ impl Kernel {
         &self,
         call: &Call<'_>,
         run: impl Fn(&Scene<'_>) -> Result<Effect>,
+    ) -> Result<Value> {
+        self.write_by(call, &run)
+    }
+
+    fn write_by(
+        &self,
+        call: &Call<'_>,
+        run: &dyn Fn(&Scene<'_>) -> Result<Effect>,
     ) -> Result<Value> {
         let found = self.goal(call.goal)?;
         if !found.has_store {
@@ -278,7 +300,15 @@ impl Kernel {
     pub(super) fn preview(
         &self,
         at: &Addressed,
-        run: impl FnOnce(&Scene<'_>) -> Result<Effect>,
+        run: impl Fn(&Scene<'_>) -> Result<Effect>,
+    ) -> Result<Value> {
+        self.preview_by(at, &run)
+    }
+
+    fn preview_by(
+        &self,
+        at: &Addressed,
+        run: &dyn Fn(&Scene<'_>) -> Result<Effect>,
     ) -> Result<Value> {
         let goal = self.goal(at.goal_id.as_deref())?;
         let snapshot = Snapshot::take(self, &goal, None)?;
@@ -297,8 +327,12 @@ impl Kernel {
     pub(super) fn look(
         &self,
         at: &Addressed,
-        run: impl FnOnce(&Scene<'_>) -> Result<Value>,
+        run: impl Fn(&Scene<'_>) -> Result<Value>,
     ) -> Result<Value> {
+        self.look_by(at, &run)
+    }
+
+    fn look_by(&self, at: &Addressed, run: &dyn Fn(&Scene<'_>) -> Result<Value>) -> Result<Value> {
         let goal = self.goal(at.goal_id.as_deref())?;
         let snapshot = Snapshot::take(self, &goal, None)?;
         run(&scene(snapshot.read(), &goal, self.now())?)
