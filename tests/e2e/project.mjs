@@ -20,7 +20,9 @@ export class Project {
     this.folder = mkdtempSync(path.join(tmpdir(), `loopx-e2e-${host}-`));
     this.home = path.join(this.folder, "home");
     this.root = path.join(this.folder, "work");
+    this.scratch = path.join(this.folder, "tmp");
     mkdirSync(this.home, { recursive: true });
+    mkdirSync(this.scratch);
     mkdirSync(path.join(this.root, "node_modules"), { recursive: true });
     cpSync(PACKAGE, path.join(this.root, "node_modules/loopx"), { recursive: true });
     this.children = [];
@@ -28,7 +30,7 @@ export class Project {
 
   get env() {
     return {
-      ...process.env, HOME: this.home, CANARY_TOKEN: CREDENTIAL, NODE_TEST_CONTEXT: undefined,
+      ...process.env, HOME: this.home, TMPDIR: this.scratch, CANARY_TOKEN: CREDENTIAL, NODE_TEST_CONTEXT: undefined,
       PATH: `${path.dirname(BINARY)}:${process.env.PATH}`,
     };
   }
