@@ -424,7 +424,6 @@ fn the_lines_of_the_readme_are_a_program() {
     let head = "#include <loopx.h>\n#include <stdio.h>\n\nint main(void)\n{\n";
     fs::write(&file, format!("{head}{lines}return 0;\n}}\n")).unwrap();
     let more: &[&str] = if no_sanitizer().is_none() { &SANITIZED } else { &[] };
-    // Two statements of an `if` on one line are the README's.
     let ask = world.compiled("gcc", &file, more);
     let output = good(&mut world.command([&ask]));
     assert_eq!(output.json()["should_run"], true);
