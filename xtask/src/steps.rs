@@ -196,9 +196,9 @@ fn build_tests(workspace: &Workspace) -> Result<()> {
         "--locked",
         "--no-run",
     ]))?;
-    // No test links the C library, so that it is not built with them; with the command line
-    // it shares their build of the kernel.
-    let words = ["build", "--locked", "-p", "loopx-ffi", "-p", "loopx-cli"];
+    // No test links the C library, so that it is not built with them; beside the tests' own
+    // library it shares their build of the kernel.
+    let words = ["build", "--locked", "-p", "loopx-ffi", "-p", "loopx-tests", "--lib"];
     must_succeed(&mut workspace.cargo(words))
 }
 
