@@ -4,6 +4,7 @@
 
 mod bench;
 mod demo;
+mod dist;
 mod failure;
 mod node;
 mod steps;
@@ -42,12 +43,14 @@ enum Command {
     Docs,
     /// Check licences, banned crates and sources of the dependencies
     Deny,
-    /// Write the files that are made from the sources: pages, types, tables
+    /// Write the files that are made from the sources: pages, types, tables, the C header
     Generate,
     /// Measure the release binary: wall and CPU time, peak memory, output size
     Bench(bench::Arguments),
     /// Pack the npm package, install it into an empty folder, and run its tests there
     Node(node::Arguments),
+    /// Build the C library, and lay it down with its header and pkg-config file
+    Dist(dist::Arguments),
     /// Kill, stop and disturb many processes on one goal, then check what they acknowledged
     Torture(torture::Arguments),
     /// Feed one parser, or the kernel's door, with made-up input: never a panic
@@ -66,6 +69,7 @@ fn main() -> ExitCode {
         Command::Deny => steps::deny(&workspace),
         Command::Generate => steps::generate(&workspace),
         Command::Bench(options) => bench::run(&workspace, &options),
+        Command::Dist(options) => dist::run(&workspace, &options),
         Command::Node(options) => node::run(&workspace, &options),
         Command::Torture(options) => torture::run(&workspace, &options),
         Command::Fuzz(options) => torture::fuzz(&workspace, &options),

@@ -46,6 +46,8 @@ pub fn test(workspace: &Workspace, quick: bool) -> Result<()> {
     for (tool, loses) in [
         ("strace", "that a decision opens nothing for writing and starts nothing"),
         ("unshare", "that a decision answers from a read-only mount"),
+        ("gcc", "that the examples of the C library compile and work"),
+        ("valgrind", "that the C library neither loses memory nor reads beyond it"),
     ] {
         if tools::on_path(tool).is_none() {
             eprintln!("   {tool} is not on PATH: it will not be tested {loses}");
@@ -193,7 +195,11 @@ fn build_tests(workspace: &Workspace) -> Result<()> {
         "--workspace",
         "--locked",
         "--no-run",
-    ]))
+    ]))?;
+    // No test links the C library, so that it is not built with them; beside the tests' own
+    // library it shares their build of the kernel.
+    let words = ["build", "--locked", "-p", "loopx-ffi", "-p", "loopx-tests", "--lib"];
+    must_succeed(&mut workspace.cargo(words))
 }
 
 fn doc_tests(workspace: &Workspace) -> Result<()> {

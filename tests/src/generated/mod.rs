@@ -1,6 +1,7 @@
 //! Files of the repository that are made from the sources: where each is, and what it says.
 
 mod bundle;
+mod header;
 mod node;
 mod typescript;
 
@@ -23,6 +24,7 @@ pub fn generated() -> Vec<(&'static str, String)> {
     vec![
         ("docs/connectors.md", loopx_core::host::catalog::page()),
         ("docs/schemas.json", schemas()),
+        ("ffi/include/loopx.h", header::text()),
         ("bindings-node/index.d.ts", node::declarations()),
         ("bindings-node/lib/operations.json", node::operations()),
         ("bindings-node/lib/version.json", node::version()),
