@@ -13,6 +13,9 @@ use crate::registry::{Registry, begin_change, entry_digest};
 use crate::store::sqlite::sync_committed;
 use crate::store::{Change, Store as _, Transaction};
 
+/// What a command does to a goal's registry entry; its answer.
+type Edit<'e> = dyn Fn(&mut Value, Instant) -> Result<Map<String, Value>> + 'e;
+
 impl Kernel {
     /// Runs a command that changes the registry and the store: a journal row brackets the
     /// atomic replace of the registry.
@@ -27,7 +30,7 @@ impl Kernel {
     fn write_both_by(
         &self,
         call: &Call<'_>,
-        edit: &dyn Fn(&mut Value, Instant) -> Result<Map<String, Value>>,
+        edit: &Edit<'_>,
     ) -> Result<Value> {
         let found = self.goal(call.goal)?;
         if !found.has_store {
