@@ -27,11 +27,7 @@ impl Kernel {
         self.write_both_by(call, &edit)
     }
 
-    fn write_both_by(
-        &self,
-        call: &Call<'_>,
-        edit: &Edit<'_>,
-    ) -> Result<Value> {
+    fn write_both_by(&self, call: &Call<'_>, edit: &Edit<'_>) -> Result<Value> {
         let found = self.goal(call.goal)?;
         if !found.has_store {
             edit(&mut found.entry()?.clone(), self.now())?;
