@@ -45,7 +45,7 @@ pub struct StartGoal {
     /// The same, as a slash command has it: leading flags of the command are read
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub slash_command_arguments: Option<String>,
-    /// A first todo, most important first, such as "[P1] Write it" (repeat)
+    /// A first todo, most important first, such as `[P1] Write it` (repeat)
     #[arg(long = "todo", value_name = "TEXT")]
     pub todos: Vec<String>,
     /// The host, such as codex-app, codex-cli, claude-code, opencode, pi or shell
