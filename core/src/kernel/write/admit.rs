@@ -11,10 +11,9 @@ use crate::admission::{AdmissionRequest, Detail, Situation, Subject, View, ViewQ
 use crate::command::Effect;
 use crate::command::turn::{self, ShouldRunRequest, Terms};
 use crate::error::{Error, ErrorCode, Result};
-use crate::file::{FileLock, process};
+use crate::file::process;
 use crate::model::{AgentId, CommitRecord, EffectId, TurnId};
 use crate::operation::Addressed;
-use crate::registry::Registry;
 
 impl Kernel {
     /// Decides and binds, in one commit.
@@ -39,20 +38,7 @@ impl Kernel {
         // Stop holds the registry lock alone; behind the shared lock the policy that is
         // decided on is the one that is in force. An import needs the lock for itself, so
         // it comes first.
-        let opened = self.with_store(found).and_then(|(goal, uid)| {
-            let lock = FileLock::shared_if_possible(
-                goal.registry.path(),
-                &self.holder("turn.admit"),
-                self.options.deadline,
-            )?;
-            let current = Registry::read(goal.registry.path())?;
-            let goal = match current.witness() == goal.registry.witness() {
-                true => goal,
-                false => self.goal_in(current, &goal.policy.goal_id)?,
-            };
-            let store = self.stores.writer(&goal.store_path(&uid), &uid, self.sqlite())?;
-            Ok((super::Open { goal, uid, store }, lock))
-        });
+        let opened = self.open_in_force(found, "turn.admit");
         let (mut open, _lock) = match opened {
             Ok(opened) => opened,
             // Records that cannot be read are rule 6's: say so, bind nothing. An answer that

@@ -97,7 +97,11 @@ impl Kernel {
 
     /// A goal's store, opened behind the shared registry lock on the policy in force:
     /// stop holds the lock alone. An import needs the lock for itself, so it comes first.
-    fn open_in_force(&self, found: Goal, operation: &str) -> Result<(Open<'_>, Option<FileLock>)> {
+    pub(super) fn open_in_force(
+        &self,
+        found: Goal,
+        operation: &str,
+    ) -> Result<(Open<'_>, Option<FileLock>)> {
         let (goal, uid) = self.with_store(found)?;
         let lock = FileLock::shared_if_possible(
             goal.registry.path(),
