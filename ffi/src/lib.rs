@@ -10,18 +10,19 @@
     reason = "what a caller owes is said once, for C, at the top of the header"
 )]
 
-mod handle;
-mod options;
 mod text;
 
 use std::ffi::c_char;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use loopx_bindings::{guarded, refusal};
+use loopx_core::Result;
 use loopx_core::error::ErrorClass;
-use loopx_core::{Error, ErrorCode, Result};
+use loopx_core::kernel::KernelOptions;
 use serde_json::json;
 
-pub use handle::Handle;
+/// An open kernel.
+pub struct Handle(loopx_bindings::Handle);
 
 /// What a call came to.
 #[repr(C)]
@@ -90,7 +91,7 @@ pub unsafe extern "C" fn loopx_open(
         // SAFETY: NULL or a text that ends with a NUL, as the header asks.
         let given = unsafe { text::read(options_json, "options_json") }?;
         text::there(handle, "handle")?;
-        let opened = Box::new(Handle::open(options::read(given)?)?);
+        let opened = Box::new(Handle(loopx_bindings::Handle::open(options(given)?)?));
         // SAFETY: not NULL, and to be written.
         unsafe { text::put(handle, Box::into_raw(opened)) };
         Ok(())
@@ -130,11 +131,8 @@ pub unsafe extern "C" fn loopx_call(
                 text::read(request_json, "request_json")?,
             )
         };
-        let request = serde_json::from_str(request).map_err(|e| {
-            Error::new(ErrorCode::RequestInvalid, "request_json")
-                .message(format!("the request is not JSON: {e}"))
-        })?;
-        let said = handle.kernel()?.call(operation, &request)?;
+        let request = loopx_bindings::parsed("request_json", request)?;
+        let said = handle.0.kernel()?.call(operation, &request)?;
         // SAFETY: not NULL, and to be written.
         unsafe { text::put(answer, text::give(&said)) };
         Ok(())
@@ -166,30 +164,26 @@ pub extern "C" fn loopx_version() -> *const c_char {
     concat!(env!("CARGO_PKG_VERSION"), "\0").as_ptr().cast()
 }
 
+/// The options of `loopx_open`.
+fn options(given: &str) -> Result<KernelOptions> {
+    loopx_bindings::read("options_json", given).map_err(|refused| match refused.next {
+        Some(_) => refused,
+        None => refused.next("see loopx_open in loopx.h"),
+    })
+}
+
 /// Runs `work` and says what became of it; the error's text goes to `error` where that is not
-/// NULL. A panic is an error: what a kernel shares between calls is behind locks that a panic
-/// does not close.
+/// NULL.
 fn door(error: *mut *mut c_char, work: impl FnOnce() -> Result<()>) -> Status {
-    let done = catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| {
-        Err(Error::new(ErrorCode::Internal, "kernel")
-            .message("the kernel failed in the middle of a call; the process goes on"))
-    });
-    let Err(failure) = done else { return Status::Ok };
-    let row = failure.row();
-    let status = Status::from(row.class);
+    let Err(failure) = guarded(work) else { return Status::Ok };
+    let status = Status::from(failure.row().class);
     if !error.is_null() {
-        let text = json!({
-            "ok": false,
-            "error_code": row.text,
-            "class": row.class,
-            "status": status as i32,
-            "retry": row.retry,
-            "error": failure.text(),
-            "about": failure.about,
-            "next_command": failure.next_command(),
-        });
+        let mut said = refusal(&failure);
+        if let Some(map) = said.as_object_mut() {
+            map.insert("status".into(), json!(status as i32));
+        }
         // SAFETY: not NULL, and to be written, as the header asks.
-        unsafe { text::put(error, text::give(&text)) };
+        unsafe { text::put(error, text::give(&said)) };
     }
     status
 }

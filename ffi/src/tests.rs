@@ -9,6 +9,7 @@ use std::ffi::{CStr, CString};
 use std::ptr;
 
 use loopx_core::error::CATALOGUE;
+use loopx_core::{Error, ErrorCode};
 use serde_json::Value;
 
 use super::*;
@@ -92,14 +93,14 @@ fn what_was_inherited_is_left_and_opened_anew() {
     let create = json!({"goal_id": "g", "objective": "o"});
     assert_eq!(called(handle, "goal.create", &create).0, Status::Ok);
     let of = unsafe { &*handle };
-    let before: *const _ = of.kernel().unwrap();
-    assert_eq!(before, ptr::from_ref(of.kernel().unwrap()));
-    of.inherit(1);
-    let after: *const _ = of.kernel().unwrap();
+    let before: *const _ = of.0.kernel().unwrap();
+    assert_eq!(before, ptr::from_ref(of.0.kernel().unwrap()));
+    of.0.inherit(1);
+    let after: *const _ = of.0.kernel().unwrap();
     assert_ne!(before, after);
     let (status, answer) = called(handle, "goal.show", &json!({}));
     assert_eq!(status, Status::Ok, "{answer}");
-    of.inherit(1);
+    of.0.inherit(1);
     unsafe { loopx_close(handle) };
 }
 
@@ -166,7 +167,7 @@ fn an_option_that_is_not_known_or_of_another_kind_is_refused() {
         (r#"{"deadline_ms": -1}"#, "deadline_ms"),
         (r#"{"independent_worktree": 1}"#, "independent_worktree"),
     ] {
-        let refused = options::read(options).unwrap_err();
+        let refused = super::options(options).unwrap_err();
         assert_eq!((refused.code, refused.about.as_str()), (ErrorCode::RequestInvalid, about));
     }
 }

@@ -3,6 +3,7 @@
 mod bundle;
 mod header;
 mod node;
+mod python;
 mod typescript;
 
 use bundle::Form;
@@ -28,6 +29,7 @@ pub fn generated() -> Vec<(&'static str, String)> {
         ("bindings-node/index.d.ts", node::declarations()),
         ("bindings-node/lib/operations.json", node::operations()),
         ("bindings-node/lib/version.json", node::version()),
+        ("bindings-python/python/loopx/_operations.py", python::operations()),
         ("bindings-node/extensions/pi.js", bundle::of("extensions/pi/index.js", Form::Common)),
         (
             "bindings-node/extensions/opencode.js",

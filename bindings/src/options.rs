@@ -1,5 +1,5 @@
-//! How C opens a kernel. The only file of this crate that reads the environment; what is given
-//! goes before it.
+//! How a program opens a kernel. The only place of the doors of other languages that reads the
+//! environment; what is given goes before it.
 
 use std::env;
 use std::path::PathBuf;
@@ -23,17 +23,26 @@ const KNOWN: [&str; 8] = [
 ];
 
 fn invalid(about: &str, sentence: impl Into<String>) -> Error {
-    Error::new(ErrorCode::RequestInvalid, about).message(sentence).next("see loopx_open in loopx.h")
+    Error::new(ErrorCode::RequestInvalid, about).message(sentence)
 }
 
-/// Reads the options of `loopx_open`. A member that is not known is refused: a slip in the name
-/// of `registry` would lead to another registry.
-pub fn read(given: &str) -> Result<KernelOptions> {
+/// An instant as texts give it.
+pub fn instant(text: &str) -> Result<Instant> {
+    Instant::parse(text).ok_or_else(|| {
+        invalid("now", format!("{text:?} is not an RFC 3339 instant"))
+            .next("write it like 2026-11-29T20:57:33Z")
+    })
+}
+
+/// Reads `registry`, `runtime_root`, `cwd`, `home`, `label`, `now`, `deadline_ms` (30,000 when
+/// absent) and `independent_worktree` from a JSON object, which a refusal calls `what`. A member
+/// that is not known is refused: a slip in the name of `registry` would lead to another registry.
+pub fn read(what: &str, given: &str) -> Result<KernelOptions> {
     let given: Map<String, Value> = serde_json::from_str(given)
-        .map_err(|e| invalid("options_json", format!("the options are not a JSON object: {e}")))?;
+        .map_err(|e| invalid(what, format!("the options are not a JSON object: {e}")))?;
     if let Some(key) = given.keys().find(|key| !KNOWN.contains(&key.as_str())) {
         let known = KNOWN.join(", ");
-        return Err(invalid("options_json", format!("there is no option {key:?}; known: {known}")));
+        return Err(invalid(what, format!("there is no option {key:?}; known: {known}")));
     }
     let value = |key: &str| given.get(key).filter(|value| !value.is_null());
     let text = |key: &str| match value(key) {
@@ -62,11 +71,7 @@ pub fn read(given: &str) -> Result<KernelOptions> {
         home: path("home")?.or_else(|| folder("HOME")),
     });
     if let Some(fixed) = text("now")?.or_else(|| word("LOOPX_NOW")) {
-        let at = Instant::parse(&fixed).ok_or_else(|| {
-            invalid("now", format!("{fixed:?} is not an RFC 3339 instant"))
-                .next("write it like 2026-11-29T20:57:33Z")
-        })?;
-        options.clock = Clock::Fixed(at);
+        options.clock = Clock::Fixed(instant(&fixed)?);
     }
     options.label = text("label")?.or_else(|| word("LOOPX_AGENT_ID"));
     if let Some(limit) = value("deadline_ms") {

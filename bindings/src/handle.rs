@@ -90,8 +90,8 @@ impl Handle {
         }
     }
 
-    /// Makes the kernel look inherited; the tests of this crate do not fork.
-    #[cfg(test)]
+    /// Makes the kernel look inherited, for tests that do not fork.
+    #[doc(hidden)]
     pub fn inherit(&self, process: u32) {
         // SAFETY: one thread has the handle in these tests.
         unsafe { (*self.opened.load(Ordering::Acquire)).process = process };
