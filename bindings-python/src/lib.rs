@@ -1,14 +1,20 @@
-//! The kernel inside Python: what `loopx._native` holds. JSON texts come in and go out; the
-//! package's own Python makes them objects, typed methods and exceptions.
+//! The kernel inside Python: what `loopx._native` holds. The package's own Python
+//! makes typed methods and exceptions of it.
 //!
 //! While the kernel works, other threads of the interpreter run. A refusal is the exception that
 //! `loopx.errors` makes of it; an operation that panics is one, too, and the process lives.
 
+mod convert;
 mod session;
 
+use std::time::Instant;
+
 use loopx_bindings::{Handle, guarded, parsed, refusal};
+use loopx_core::host::{build_host_loop_activation_packet, readiness};
 use loopx_core::{Error, Result};
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use serde_json::json;
 
 /// The exception of a refusal.
 fn raised(py: Python<'_>, error: &Error) -> PyErr {
@@ -36,14 +42,28 @@ struct NativeKernel {
 
 #[pymethods]
 impl NativeKernel {
+    /// `options` are those of `loopx_bindings::read`.
     #[new]
-    fn open(py: Python<'_>, options: &str) -> PyResult<Self> {
-        let handle = detached(py, || Handle::open(loopx_bindings::read("options", options)?))?;
+    fn open(py: Python<'_>, options: &Bound<'_, PyDict>) -> PyResult<Self> {
+        let options = convert::object(options)?.to_string();
+        let handle = detached(py, || Handle::open(loopx_bindings::read("options", &options)?))?;
         Ok(Self { handle })
     }
 
-    /// Any operation, from JSON to JSON.
-    fn call(&self, py: Python<'_>, operation: &str, request: &str) -> PyResult<String> {
+    /// Any operation, from objects to objects.
+    fn call<'py>(
+        &self,
+        py: Python<'py>,
+        operation: &str,
+        request: &Bound<'py, PyDict>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let request = convert::object(request)?;
+        let answer = detached(py, || self.handle.kernel()?.call(operation, &request))?;
+        convert::python(py, &answer)
+    }
+
+    /// Any operation, from JSON text to JSON text.
+    fn call_json(&self, py: Python<'_>, operation: &str, request: &str) -> PyResult<String> {
         detached(py, || {
             let answer = self.handle.kernel()?.call(operation, &parsed("request", request)?)?;
             Ok(answer.to_string())
@@ -55,6 +75,58 @@ impl NativeKernel {
         #[allow(clippy::panic, reason = "that is what it is for")]
         detached(py, || panic!("on purpose"))
     }
+
+    /// What calls cost without Python around them, in ns each; for the measurement.
+    fn times_for_tests(
+        &self,
+        py: Python<'_>,
+        operation: &str,
+        request: &Bound<'_, PyDict>,
+        calls: usize,
+    ) -> PyResult<Vec<u128>> {
+        let request = convert::object(request)?;
+        detached(py, || {
+            let kernel = self.handle.kernel()?;
+            (0..calls)
+                .map(|_| {
+                    let begun = Instant::now();
+                    drop(kernel.call(operation, &request)?);
+                    Ok(begun.elapsed().as_nanos())
+                })
+                .collect()
+        })
+    }
+}
+
+/// What `loopx.host_loop_activation` makes.
+#[pyfunction]
+fn activation_packet<'py>(
+    py: Python<'py>,
+    agent_id: &str,
+    host_surface: &str,
+    activated: bool,
+) -> PyResult<Bound<'py, PyAny>> {
+    let packet =
+        detached(py, || build_host_loop_activation_packet(agent_id, host_surface, activated))?;
+    convert::python(py, &json!(packet))
+}
+
+/// The id of a value connector that a turn may name.
+#[pyfunction]
+fn connector_for_turn(py: Python<'_>, connector: &str) -> PyResult<&'static str> {
+    Ok(detached(py, || readiness::for_turn(connector))?.id)
+}
+
+/// What a turn with these connectors answers.
+#[pyfunction]
+fn readiness_packet<'py>(
+    py: Python<'py>,
+    connectors: Vec<String>,
+    admission: &Bound<'py, PyDict>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let admission = convert::object(admission)?;
+    let packet = detached(py, || readiness::packet(&connectors, admission))?;
+    convert::python(py, &packet)
 }
 
 #[pymodule]
@@ -62,9 +134,18 @@ mod _native {
     #[pymodule_export]
     use super::NativeKernel;
     #[pymodule_export]
+    use super::activation_packet;
+    #[pymodule_export]
+    use super::connector_for_turn;
+    #[pymodule_export]
+    use super::readiness_packet;
+    #[pymodule_export]
     use super::session::NativeLoop;
 
     #[pymodule_export]
     #[allow(non_upper_case_globals, reason = "it is a name of Python")]
     const version: &str = env!("CARGO_PKG_VERSION");
+
+    #[pymodule_export]
+    const ACTIVATION_SCHEMA: &str = loopx_core::host::activation::SCHEMA;
 }

@@ -1,14 +1,14 @@
-//! A host's loop in its process: `loopx_core::kernel::LoopSession` behind JSON texts.
+//! A host's loop in its process: `loopx_core::kernel::LoopSession` with Python's objects.
 
 use std::sync::{Mutex, PoisonError};
 
-use loopx_bindings::parsed;
 use loopx_core::kernel::LoopSession;
-use loopx_core::{Error, ErrorCode, Result};
+use loopx_core::{Error, ErrorCode};
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 use serde_json::{Value, json};
 
-use crate::{NativeKernel, detached};
+use crate::{NativeKernel, convert, detached};
 
 /// A session of a host that follows one goal. Its steps happen one after the other.
 #[pyclass(frozen, module = "loopx._native")]
@@ -24,9 +24,9 @@ fn malformed(what: &str, why: &serde_json::Error) -> Error {
 impl NativeLoop {
     /// `request` is what `loop.step` takes, with `goal_id` and without an event.
     #[new]
-    fn open(py: Python<'_>, request: &str) -> PyResult<Self> {
+    fn open(py: Python<'_>, request: &Bound<'_, PyDict>) -> PyResult<Self> {
+        let mut request = convert::object(request)?;
         let session = detached(py, || {
-            let mut request = parsed("session", request)?;
             let goal = request.get("goal_id").and_then(Value::as_str).unwrap_or_default();
             let goal = goal.to_owned();
             if let Some(map) = request.as_object_mut() {
@@ -39,20 +39,27 @@ impl NativeLoop {
     }
 
     /// Tells the loop what happened.
-    fn step(&self, py: Python<'_>, kernel: &NativeKernel, event: &str) -> PyResult<String> {
-        detached(py, || -> Result<String> {
-            let event = serde_json::from_value(parsed("event", event)?)
-                .map_err(|e| malformed("event", &e))?;
+    fn step<'py>(
+        &self,
+        py: Python<'py>,
+        kernel: &NativeKernel,
+        event: &Bound<'py, PyDict>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let event = convert::object(event)?;
+        let said = detached(py, || {
+            let event = serde_json::from_value(event).map_err(|e| malformed("event", &e))?;
             let mut session = self.session.lock().unwrap_or_else(PoisonError::into_inner);
-            Ok(session.step(kernel.handle.kernel()?, event).to_string())
-        })
+            Ok(session.step(kernel.handle.kernel()?, event))
+        })?;
+        convert::python(py, &said)
     }
 
     /// What a person did that is not stored yet.
-    fn owed(&self, py: Python<'_>) -> PyResult<String> {
-        detached(py, || {
+    fn owed<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let owed = detached(py, || {
             let session = self.session.lock().unwrap_or_else(PoisonError::into_inner);
-            Ok(json!(session.owed()).to_string())
-        })
+            Ok(json!(session.owed()))
+        })?;
+        convert::python(py, &owed)
     }
 }

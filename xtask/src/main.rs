@@ -7,6 +7,7 @@ mod demo;
 mod dist;
 mod failure;
 mod node;
+mod python;
 mod steps;
 mod tools;
 mod torture;
@@ -49,6 +50,8 @@ enum Command {
     Bench(bench::Arguments),
     /// Pack the npm package, install it into an empty folder, and run its tests there
     Node(node::Arguments),
+    /// Build the wheel, install it for each Python that is here, and run its tests there
+    Python(python::Arguments),
     /// Build the C library, and lay it down with its header and pkg-config file
     Dist(dist::Arguments),
     /// Kill, stop and disturb many processes on one goal, then check what they acknowledged
@@ -71,6 +74,7 @@ fn main() -> ExitCode {
         Command::Bench(options) => bench::run(&workspace, &options),
         Command::Dist(options) => dist::run(&workspace, &options),
         Command::Node(options) => node::run(&workspace, &options),
+        Command::Python(options) => python::run(&workspace, &options),
         Command::Torture(options) => torture::run(&workspace, &options),
         Command::Fuzz(options) => torture::fuzz(&workspace, &options),
     });

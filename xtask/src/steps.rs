@@ -18,7 +18,7 @@ struct Step {
 /// Every step but the last. Clippy, the docs and the tests share the dev
 /// profile, and with it build scripts and the C build of SQLite; only the
 /// binary under test is built with the release profile.
-const STEPS: [Step; 9] = [
+const STEPS: [Step; 10] = [
     Step { name: "fmt-check", run: fmt_check, slow: false },
     Step { name: "clippy", run: lint, slow: false },
     Step { name: "docs", run: docs, slow: true },
@@ -28,6 +28,7 @@ const STEPS: [Step; 9] = [
     Step { name: "build the tests", run: build_tests, slow: false },
     Step { name: "doc tests", run: doc_tests, slow: false },
     Step { name: "node", run: crate::node::test, slow: true },
+    Step { name: "python", run: crate::python::test, slow: true },
 ];
 
 /// Everything, in order, up to the first step that fails. The tests come last and

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import os
-from json import JSONDecoder, JSONEncoder
 
 from loopx._native import NativeKernel, NativeLoop
 from loopx._operations import OPERATIONS
 
 __all__ = ["Kernel", "LoopSession"]
-
-_text = JSONEncoder(separators=(",", ":")).encode
-_read = JSONDecoder().decode
 
 
 def _path(given):
@@ -55,21 +51,21 @@ class Kernel:
             "independent_worktree": independent_worktree,
         }
         kernel = cls.__new__(cls)
-        kernel._native = NativeKernel(_text(given))
+        kernel._native = NativeKernel(given)
         return kernel
 
     def call(self, operation, request=None, /):
         """Any operation by its name."""
-        return _read(self._native.call(operation, _text(request or {})))
+        return self._native.call(operation, {} if request is None else request)
 
     def call_json(self, operation, request="{}", /):
         """The same from JSON text to JSON text."""
-        return self._native.call(operation, request)
+        return self._native.call_json(operation, request)
 
 
 def _method(operation, name, sentence):
     def method(self, /, **request):
-        return _read(self._native.call(operation, _text(request)))
+        return self._native.call(operation, request)
 
     method.__name__ = name
     method.__qualname__ = f"Kernel.{name}"
@@ -89,13 +85,13 @@ class LoopSession:
     def __init__(self, kernel, /, *, goal_id, **options):
         self.goal_id = goal_id
         self._kernel = kernel._native
-        self._native = NativeLoop(_text({"goal_id": goal_id, **options}))
+        self._native = NativeLoop({"goal_id": goal_id, **options})
 
     def step(self, event, /):
         """Tells the loop what happened. A step that fails is an answer with ``ok: False``."""
         event = {"kind": event} if isinstance(event, str) else event
-        return _read(self._native.step(self._kernel, _text(event)))
+        return self._native.step(self._kernel, event)
 
     def owed(self):
         """What a person did that is not stored yet."""
-        return _read(self._native.owed())
+        return self._native.owed()

@@ -163,16 +163,7 @@ fn host(row: &HostRow) -> Value {
 
 /// `value_connectors.run`: not yet, said with a code of its own.
 pub fn run_value(request: &ValueConnectorRunRequest) -> Result<Value> {
-    match Connector::find(&request.connector)? {
-        Connector::Value(value) => Err(value.unavailable()),
-        Connector::Candidate(candidate) => Err(candidate.not_integrated()),
-        Connector::Runtime(row) => {
-            let id = row.connector_id().unwrap_or_default();
-            Err(Error::new(ErrorCode::ConnectorUnknown, "connector")
-                .message(format!("{id} wakes an agent; it is no value connector"))
-                .next(format!("loopx connectors show {id}")))
-        }
-    }
+    Err(super::readiness::for_turn(&request.connector)?.unavailable())
 }
 
 /// The catalogue as a page: `docs/connectors.md`.

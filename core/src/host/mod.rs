@@ -10,6 +10,7 @@ pub mod identity;
 pub mod install;
 mod mode;
 pub mod mode_plan;
+pub mod readiness;
 mod row;
 mod table;
 pub mod thread;

@@ -30,6 +30,8 @@ pub fn generated() -> Vec<(&'static str, String)> {
         ("bindings-node/lib/operations.json", node::operations()),
         ("bindings-node/lib/version.json", node::version()),
         ("bindings-python/python/loopx/_operations.py", python::operations()),
+        ("bindings-python/python/loopx/kernel.pyi", python::stubs()),
+        ("bindings-python/python/loopx/types.py", python::types()),
         ("bindings-node/extensions/pi.js", bundle::of("extensions/pi/index.js", Form::Common)),
         (
             "bindings-node/extensions/opencode.js",
