@@ -47,12 +47,12 @@ class Project(unittest.TestCase):
         (found,) = self.folder.rglob(name)
         return found
 
-    def cli(self, *words: str) -> Any:
+    def cli(self, *words: str, **environment: str) -> Any:
         """What the command line answers."""
         said = subprocess.run(
-            [BINARY, "--format", "json", *words],
+            [BINARY, *words, "--format", "json"],
             cwd=self.folder,
-            env=clean(HOME=str(self.folder)),
+            env=clean(HOME=str(self.folder), **environment),
             capture_output=True,
             text=True,
         )

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
+from typing import Any
 
 from loopx._native import NativeKernel, NativeLoop
 from loopx._operations import OPERATIONS
@@ -10,66 +12,67 @@ from loopx._operations import OPERATIONS
 __all__ = ["Kernel", "LoopSession"]
 
 
-def _path(given):
-    return None if given is None else os.fspath(given)
-
-
 class Kernel:
-    """The kernel on one registry. ``Kernel.open()`` makes one; threads may share it.
+    """The kernel on one registry. ``Kernel.open()`` makes one; any number of threads use it, and
+    others run while it works.
 
-    After a fork the child opens anew at its first call, and what the parent has open stays
-    the parent's.
+    After a fork the child opens anew at its first call, and what the parent has open stays the
+    parent's. Do not fork while another thread is inside a call.
     """
 
-    __slots__ = ("_native", "__weakref__")
+    __slots__ = ("__weakref__", "_native")
 
-    def __init__(self):
+    _native: NativeKernel
+
+    def __init__(self) -> None:
         raise TypeError("use Kernel.open()")
 
     @classmethod
     def open(
         cls,
-        project=None,
+        project: str | os.PathLike[str] | None = None,
         *,
-        registry=None,
-        home=None,
-        agent_id=None,
-        now=None,
-        runtime_root=None,
-        deadline_ms=None,
-        independent_worktree=False,
-    ):
-        """Opens the kernel; reads nothing yet."""
-        given = {
-            "cwd": None if project is None else os.path.abspath(project),
-            "registry": _path(registry),
-            "home": _path(home),
-            "label": agent_id,
-            "now": now,
-            "runtime_root": _path(runtime_root),
-            "deadline_ms": deadline_ms,
-            "independent_worktree": independent_worktree,
-        }
+        registry: str | os.PathLike[str] | None = None,
+        home: str | os.PathLike[str] | None = None,
+        agent_id: str | None = None,
+        now: str | None = None,
+        runtime_root: str | os.PathLike[str] | None = None,
+        deadline_ms: int | None = None,
+        independent_worktree: bool = False,
+    ) -> Kernel:
+        """Opens the kernel; reads nothing yet, and writes nothing. The stubs say what each
+        option is."""
         kernel = cls.__new__(cls)
-        kernel._native = NativeKernel(given)
+        kernel._native = NativeKernel(
+            {
+                "cwd": None if project is None else os.path.abspath(project),
+                "registry": None if registry is None else os.fspath(registry),
+                "home": None if home is None else os.fspath(home),
+                "label": agent_id,
+                "now": now,
+                "runtime_root": None if runtime_root is None else os.fspath(runtime_root),
+                "deadline_ms": deadline_ms,
+                "independent_worktree": independent_worktree,
+            }
+        )
         return kernel
 
-    def call(self, operation, request=None, /):
-        """Any operation by its name."""
+    def call(self, operation: str, request: dict[str, Any] | None = None, /) -> Any:
+        """Any operation by its name; its method says what it takes."""
         return self._native.call(operation, {} if request is None else request)
 
-    def call_json(self, operation, request="{}", /):
-        """The same from JSON text to JSON text."""
+    def call_json(self, operation: str, request: str = "{}", /) -> str:
+        """Any operation, from the JSON text of a request to that of an answer."""
         return self._native.call_json(operation, request)
 
 
-def _method(operation, name, sentence):
-    def method(self, /, **request):
-        return self._native.call(operation, request)
+def _method(operation: str, name: str, doc: str) -> Callable[..., Any]:
+    def method(self: Kernel, /, **request: Any) -> Any:
+        return self._native.call(operation, request)  # pyright: ignore[reportPrivateUsage]
 
     method.__name__ = name
     method.__qualname__ = f"Kernel.{name}"
-    method.__doc__ = sentence
+    method.__doc__ = doc
     return method
 
 
@@ -78,20 +81,31 @@ for _row in OPERATIONS:
 
 
 class LoopSession:
-    """A host's loop in its process: tell it what happened, it answers what to do next."""
+    """A host's loop in its process: tell it what happened, it answers what to do next.
 
-    __slots__ = ("goal_id", "_kernel", "_native")
+    What matters is in the store; this holds the generation that it saw, the failures in a row,
+    and what a person did while the store could not be reached. Steps of one session happen one
+    after the other, also from several threads.
+    """
 
-    def __init__(self, kernel, /, *, goal_id, **options):
-        self.goal_id = goal_id
-        self._kernel = kernel._native
+    __slots__ = ("__weakref__", "_goal_id", "_kernel", "_native")
+
+    def __init__(self, kernel: Kernel, /, *, goal_id: str, **options: Any) -> None:
+        self._goal_id = goal_id
+        self._kernel = kernel._native  # pyright: ignore[reportPrivateUsage]
         self._native = NativeLoop({"goal_id": goal_id, **options})
 
-    def step(self, event, /):
-        """Tells the loop what happened. A step that fails is an answer with ``ok: False``."""
-        event = {"kind": event} if isinstance(event, str) else event
-        return self._native.step(self._kernel, event)
+    @property
+    def goal_id(self) -> str:
+        """The goal that the session follows."""
+        return self._goal_id
 
-    def owed(self):
+    def step(self, event: dict[str, Any] | str, /) -> Any:
+        """Tells the loop what happened: an event, or its kind where it has nothing else. A step
+        that fails is an answer with ``ok: False``, and with the action to wait."""
+        told = {"kind": event} if isinstance(event, str) else event
+        return self._native.step(self._kernel, told)
+
+    def owed(self) -> Any:
         """What a person did that is not stored yet."""
         return self._native.owed()

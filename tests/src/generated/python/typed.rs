@@ -53,7 +53,7 @@ fn members(schema: &Value) -> Option<&Map<String, Value>> {
     schema.get("properties").and_then(Value::as_object).filter(|members| !members.is_empty())
 }
 
-fn required<'s>(schema: &'s Value) -> Vec<&'s str> {
+fn required(schema: &Value) -> Vec<&str> {
     let list = schema.get("required").and_then(Value::as_array);
     list.map(|list| list.iter().filter_map(Value::as_str).collect()).unwrap_or_default()
 }
@@ -111,7 +111,7 @@ impl Types {
             fields.push((key, of, description(field)));
         }
         if members.keys().any(|key| is_keyword(key)) {
-            let mut out = format!("\0 = TypedDict(\n    \"\0\",\n    {{\n");
+            let mut out = String::from("\0 = TypedDict(\n    \"\0\",\n    {\n");
             for (key, of, _) in fields {
                 let _ = writeln!(out, "        {}: {},", quoted(key), quoted(&of));
             }
