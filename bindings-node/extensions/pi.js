@@ -387,6 +387,7 @@ modules["kernel.cjs"] = (module, require) => {
 
   // The package's own classes over one of two doors: the native module, or the program.
 
+  const path = require("node:path");
   const operations = require("./operations.json");
   const { BinaryDoor } = require("./binary.cjs");
   const { LoopxError } = require("./error.cjs");
@@ -436,7 +437,7 @@ modules["kernel.cjs"] = (module, require) => {
   function door(given) {
     const { onNotice, ...rest } = given;
     const options = {
-      registry: rest.registry, runtime_root: rest.runtimeRoot, cwd: rest.cwd, home: rest.home,
+      registry: rest.registry, runtime_root: rest.runtimeRoot, cwd: rest.cwd && path.resolve(rest.cwd), home: rest.home,
       label: rest.label, independent_worktree: rest.independentWorktree,
       deadline_ms: rest.deadlineMs, now: rest.now,
     };

@@ -4,18 +4,21 @@
 //! An answer that begins with `!` is an error's JSON behind it. An operation that panics
 //! is one, too: the process lives.
 
-mod options;
 mod run;
 mod session;
 
 use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
 
+use loopx_bindings::{guarded, instant};
 use loopx_core::kernel::{Clock, Kernel, KernelOptions};
 use napi::bindgen_prelude::AsyncTask;
 use napi_derive::napi;
 
-use crate::options::{PATIENT, QUICK, instant, options};
-use crate::run::{Call, guarded, said};
+use crate::run::{Call, said};
+
+/// How long a read on the JavaScript thread waits for a lock.
+const QUICK: Duration = Duration::from_millis(50);
 
 /// A kernel on one registry: one that waits long, off the JavaScript thread, and one for
 /// reads on it.
@@ -51,7 +54,7 @@ impl NativeKernel {
     #[napi(factory)]
     pub fn open(request: String) -> napi::Result<Self> {
         let opened = guarded(|| {
-            let options = options(&request)?;
+            let options = loopx_bindings::read("options", &request)?;
             let doors = Doors::open(&options)?;
             Ok((options, doors))
         });
@@ -95,12 +98,6 @@ impl NativeKernel {
         let broken = || -> loopx_core::Result<serde_json::Value> { panic!("on purpose") };
         said(guarded(broken))
     }
-}
-
-/// Milliseconds that a call waits for a lock: on the JavaScript thread, and off it.
-#[napi]
-pub fn deadlines() -> Vec<u32> {
-    [QUICK, PATIENT].iter().map(|d| u32::try_from(d.as_millis()).unwrap_or(u32::MAX)).collect()
 }
 
 /// The version that this file was built as.

@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use loopx_bindings::{guarded, parsed};
 use loopx_core::kernel::{Kernel, LoopSession};
 use loopx_core::{Error, ErrorCode, Result};
 use napi::bindgen_prelude::AsyncTask;
@@ -11,7 +12,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use crate::NativeKernel;
-use crate::run::{guarded, said};
+use crate::run::said;
 
 /// A session of a host that follows one goal.
 #[napi]
@@ -22,12 +23,6 @@ pub struct NativeLoop {
 fn from_json<T: DeserializeOwned>(what: &str, value: Value) -> Result<T> {
     serde_json::from_value(value).map_err(|e| {
         Error::new(ErrorCode::RequestInvalid, what).message(format!("the {what} is malformed: {e}"))
-    })
-}
-
-fn parsed(what: &str, text: &str) -> Result<Value> {
-    serde_json::from_str(text).map_err(|e| {
-        Error::new(ErrorCode::RequestInvalid, what).message(format!("the {what} is not JSON: {e}"))
     })
 }
 
