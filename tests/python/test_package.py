@@ -7,15 +7,21 @@ import importlib.metadata
 import inspect
 import json
 import pickle
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
 import unittest
 from pathlib import Path
 from typing import Any
 
 import loopx
+import loopx._native
 import loopx.errors
 import loopx.types
 from loopx._operations import OPERATIONS
-from world import NOW, ROOT, Project
+from world import NOW, ROOT, Project, clean
 
 CLASSES = {
     "usage": loopx.UsageError,
@@ -26,6 +32,11 @@ CLASSES = {
     "boundary": loopx.BoundaryError,
     "internal": loopx.InternalError,
 }
+
+
+# Names of the stable ABI that begin with an underscore.
+STABLE = {"_Py_NoneStruct", "_Py_TrueStruct", "_Py_FalseStruct", "_Py_NotImplementedStruct",
+          "_Py_EllipsisObject", "_Py_Dealloc", "_Py_IncRef", "_Py_DecRef"}
 
 
 class Package(unittest.TestCase):
@@ -40,6 +51,39 @@ class Package(unittest.TestCase):
         for name in ["LICENSE-MIT", "LICENSE-APACHE"]:
             self.assertTrue(any(path.endswith(name) for path in names), f"{name}: {names}")
         self.assertFalse([name for name in names if "test" in name or "sbom" in name], names)
+
+    def test_row_131_the_module_offers_its_entry_alone_and_needs_the_c_library_alone(self) -> None:
+        readelf = shutil.which("readelf")
+        if readelf is None or not sys.platform.startswith("linux"):
+            self.skipTest("there is no readelf, or nothing to read with it")
+        module = loopx._native.__file__
+        said = subprocess.run(
+            [readelf, "-W", "--dyn-syms", "--dynamic", module], capture_output=True, text=True, check=True
+        ).stdout
+        needed = re.findall(r"\(NEEDED\).*\[(.+)\]", said)
+        foreign = [name for name in needed if not re.match(r"(libc|libm|libgcc_s|libpthread|libdl|ld-linux)[.-]", name)]
+        self.assertEqual((bool(needed), foreign), (True, []))
+        rows = [line.split() for line in said.splitlines()]
+        rows = [row for row in rows if len(row) >= 8 and row[4] in ("GLOBAL", "WEAK")]
+        offered = [row[7] for row in rows if row[6] != "UND"]
+        self.assertEqual(offered, ["PyInit__native"])
+        asked = {row[7].split("@")[0] for row in rows if row[6] == "UND"}
+        private = sorted(name for name in asked if name.startswith("_Py") and name not in STABLE)
+        self.assertEqual(private, [], "names that are no part of the stable ABI")
+
+    def test_the_lines_of_its_page_run(self) -> None:
+        page = (ROOT / "bindings-python/README.md").read_text()
+        (lines, *_) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+        folder = tempfile.mkdtemp(prefix="loopx-python-")
+        self.addCleanup(shutil.rmtree, folder)
+        made = loopx.Kernel.open(folder, home=folder)
+        made.goal_create(goal_id="g", objective="x", agents=["ada"])
+        made.todo_add(goal_id="g", role="agent", text="[P1] First")
+        said = subprocess.run(
+            [sys.executable, "-c", lines], cwd=folder, env=clean(HOME=folder), capture_output=True, text=True
+        )
+        self.assertEqual((said.returncode, said.stdout), (0, "[P1] First\n"), said.stderr)
+        self.assertEqual(len(made.todo_list(goal_id="g")["todos"]), 2)
 
     def test_every_operation_is_a_method_with_units_and_errors(self) -> None:
         schemas = json.loads((ROOT / "docs/schemas.json").read_text())["requests"]

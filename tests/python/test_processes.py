@@ -197,6 +197,17 @@ class Threads(Project):
         self.assertEqual(failures, [])
         self.assertEqual(len(self.kernel.todo_list(goal_id="g")["todos"]), 42)
 
+    def test_row_137_nothing_is_printed_on_standard_output(self) -> None:
+        script = (
+            "import loopx\n"
+            "k = loopx.Kernel.open()\n"
+            "for work in (k._native.panic_for_tests, lambda: k.goal_show(goal_id='zz'), lambda: k.call('x')):\n"
+            "    try: work()\n"
+            "    except loopx.LoopxError as error: print(error.code)\n"
+            "k.todo_add(goal_id='g', role='agent', text='Said nothing'); k.diagnose(goal_id='g')"
+        )
+        self.assertEqual(self.python(script).split(), ["internal", "goal_not_found", "request_invalid"])
+
     def test_a_panic_in_many_threads_ends_none(self) -> None:
         caught: list[str] = []
 
