@@ -4,17 +4,20 @@
 //! While the kernel works, other threads of the interpreter run. A refusal is the exception that
 //! `loopx.errors` makes of it; an operation that panics is one, too, and the process lives.
 
-mod convert;
+mod asked;
+mod built;
 mod session;
 
 use std::time::Instant;
 
-use loopx_bindings::{Handle, guarded, parsed, refusal};
+use loopx_bindings::{Handle, guarded, refusal};
 use loopx_core::host::{build_host_loop_activation_packet, readiness};
 use loopx_core::{Error, Result};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde_json::json;
+
+use crate::built::built;
 
 /// The exception of a refusal.
 fn raised(py: Python<'_>, error: &Error) -> PyErr {
@@ -45,7 +48,7 @@ impl NativeKernel {
     /// `options` are those of `loopx_bindings::read`.
     #[new]
     fn open(py: Python<'_>, options: &Bound<'_, PyDict>) -> PyResult<Self> {
-        let options = convert::object(options)?.to_string();
+        let options = asked::object(options)?.to_string();
         let handle = detached(py, || Handle::open(loopx_bindings::read("options", &options)?))?;
         Ok(Self { handle })
     }
@@ -57,17 +60,14 @@ impl NativeKernel {
         operation: &str,
         request: &Bound<'py, PyDict>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let request = convert::object(request)?;
-        let answer = detached(py, || self.handle.kernel()?.call(operation, &request))?;
-        convert::python(py, &answer)
+        let request = asked::object(request)?.to_string();
+        let answer = self.call_json(py, operation, &request)?;
+        built(py, &answer)
     }
 
     /// Any operation, from JSON text to JSON text.
     fn call_json(&self, py: Python<'_>, operation: &str, request: &str) -> PyResult<String> {
-        detached(py, || {
-            let answer = self.handle.kernel()?.call(operation, &parsed("request", request)?)?;
-            Ok(answer.to_string())
-        })
+        detached(py, || loopx_bindings::call(self.handle.kernel()?, "request", operation, request))
     }
 
     /// Panics where an operation would run; the tests see what becomes of it.
@@ -84,13 +84,13 @@ impl NativeKernel {
         request: &Bound<'_, PyDict>,
         calls: usize,
     ) -> PyResult<Vec<u128>> {
-        let request = convert::object(request)?;
+        let request = asked::object(request)?.to_string();
         detached(py, || {
             let kernel = self.handle.kernel()?;
             (0..calls)
                 .map(|_| {
                     let begun = Instant::now();
-                    drop(kernel.call(operation, &request)?);
+                    drop(loopx_bindings::call(kernel, "request", operation, &request)?);
                     Ok(begun.elapsed().as_nanos())
                 })
                 .collect()
@@ -108,7 +108,7 @@ fn activation_packet<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let packet =
         detached(py, || build_host_loop_activation_packet(agent_id, host_surface, activated))?;
-    convert::python(py, &json!(packet))
+    built(py, &json!(packet).to_string())
 }
 
 /// The id of a value connector that a turn may name.
@@ -124,9 +124,9 @@ fn readiness_packet<'py>(
     connectors: Vec<String>,
     admission: &Bound<'py, PyDict>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let admission = convert::object(admission)?;
+    let admission = asked::object(admission)?;
     let packet = detached(py, || readiness::packet(&connectors, admission))?;
-    convert::python(py, &packet)
+    built(py, &packet.to_string())
 }
 
 #[pymodule]

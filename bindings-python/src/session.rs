@@ -8,7 +8,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde_json::{Value, json};
 
-use crate::{NativeKernel, convert, detached};
+use crate::built::built;
+use crate::{NativeKernel, asked, detached};
 
 /// A session of a host that follows one goal. Its steps happen one after the other.
 #[pyclass(frozen, module = "loopx._native")]
@@ -25,7 +26,7 @@ impl NativeLoop {
     /// `request` is what `loop.step` takes, with `goal_id` and without an event.
     #[new]
     fn open(py: Python<'_>, request: &Bound<'_, PyDict>) -> PyResult<Self> {
-        let mut request = convert::object(request)?;
+        let mut request = asked::object(request)?;
         let session = detached(py, || {
             let goal = request.get("goal_id").and_then(Value::as_str).unwrap_or_default();
             let goal = goal.to_owned();
@@ -45,21 +46,21 @@ impl NativeLoop {
         kernel: &NativeKernel,
         event: &Bound<'py, PyDict>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let event = convert::object(event)?;
+        let event = asked::object(event)?;
         let said = detached(py, || {
             let event = serde_json::from_value(event).map_err(|e| malformed("event", &e))?;
             let mut session = self.session.lock().unwrap_or_else(PoisonError::into_inner);
-            Ok(session.step(kernel.handle.kernel()?, event))
+            Ok(session.step(kernel.handle.kernel()?, event).to_string())
         })?;
-        convert::python(py, &said)
+        built(py, &said)
     }
 
     /// What a person did that is not stored yet.
     fn owed<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let owed = detached(py, || {
             let session = self.session.lock().unwrap_or_else(PoisonError::into_inner);
-            Ok(json!(session.owed()))
+            Ok(json!(session.owed()).to_string())
         })?;
-        convert::python(py, &owed)
+        built(py, &owed)
     }
 }

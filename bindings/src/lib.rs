@@ -8,6 +8,7 @@ mod options;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use loopx_core::kernel::Kernel;
 use loopx_core::{Error, ErrorCode, Result};
 use serde_json::{Value, json};
 
@@ -28,6 +29,11 @@ pub fn parsed(what: &str, text: &str) -> Result<Value> {
     serde_json::from_str(text).map_err(|e| {
         Error::new(ErrorCode::RequestInvalid, what).message(format!("the {what} is not JSON: {e}"))
     })
+}
+
+/// Calls an operation between JSON texts; a refusal calls a request that is none `what`.
+pub fn call(kernel: &Kernel, what: &str, operation: &str, request: &str) -> Result<String> {
+    kernel.call(operation, &parsed(what, request)?).map(|answer| answer.to_string())
 }
 
 /// A refusal with all that its row says: the public JSON, and beside it `class` and `retry`.

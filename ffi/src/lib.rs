@@ -131,10 +131,9 @@ pub unsafe extern "C" fn loopx_call(
                 text::read(request_json, "request_json")?,
             )
         };
-        let request = loopx_bindings::parsed("request_json", request)?;
-        let said = handle.0.kernel()?.call(operation, &request)?;
+        let said = loopx_bindings::call(handle.0.kernel()?, "request_json", operation, request)?;
         // SAFETY: not NULL, and to be written.
-        unsafe { text::put(answer, text::give(&said)) };
+        unsafe { text::put(answer, text::give(said)) };
         Ok(())
     })
 }
@@ -183,7 +182,7 @@ fn door(error: *mut *mut c_char, work: impl FnOnce() -> Result<()>) -> Status {
             map.insert("status".into(), json!(status as i32));
         }
         // SAFETY: not NULL, and to be written, as the header asks.
-        unsafe { text::put(error, text::give(&said)) };
+        unsafe { text::put(error, text::give(said.to_string())) };
     }
     status
 }

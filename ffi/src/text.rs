@@ -3,7 +3,6 @@
 use std::ffi::{CStr, CString, c_char};
 
 use loopx_core::{Error, ErrorCode, Result};
-use serde_json::Value;
 
 fn invalid(argument: &str, what: &str) -> Error {
     Error::new(ErrorCode::RequestInvalid, argument)
@@ -40,8 +39,8 @@ pub unsafe fn put<T>(out: *mut *mut T, value: *mut T) {
 }
 
 /// A text that C owns from here on. JSON has no NUL of its own: it is written as `\u0000`.
-pub fn give(value: &Value) -> *mut c_char {
-    CString::new(value.to_string()).unwrap_or_default().into_raw()
+pub fn give(text: String) -> *mut c_char {
+    CString::new(text).unwrap_or_default().into_raw()
 }
 
 /// Frees what [`give`] gave.

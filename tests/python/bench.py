@@ -47,7 +47,7 @@ def measure(kernel: loopx.Kernel) -> None:
     ask = {"goal_id": "g", "agent_id": "ada"}
     text = json.dumps(ask)
     rows: dict[str, Callable[[], list[float]]] = {
-        "Rust, Kernel::call": lambda: [
+        "Rust, text to text": lambda: [
             took / 1000 for took in native.times_for_tests("quota.should_run", ask, CALLS)
         ],
         "call_json": lambda: times(lambda: kernel.call_json("quota.should_run", text)),
@@ -62,7 +62,7 @@ def measure(kernel: loopx.Kernel) -> None:
     for _ in range(ROUNDS):
         for name, work in rows.items():
             found[name].append(median(work()))
-    base = median(found["Rust, Kernel::call"])
+    base = median(found["Rust, text to text"])
     print(f"{TODOS} todos, unchanged; medians of {ROUNDS} rounds of {CALLS} calls")
     for name, medians in found.items():
         middle = median(medians)

@@ -1,7 +1,6 @@
-//! Python's objects and JSON's values, without a text between them.
+//! Requests: JSON's values from Python's objects.
 
 use loopx_core::{Error, ErrorCode};
-use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
 use serde_json::{Map, Number, Value};
@@ -81,32 +80,4 @@ fn value_of(given: &Bound<'_, PyAny>, depth: usize) -> PyResult<Value> {
     let kind = given.get_type();
     let kind = kind.name()?;
     Err(refused(py, format!("the request holds a {kind}, which is nothing of JSON")))
-}
-
-/// An answer as Python's own objects.
-pub fn python<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'py, PyAny>> {
-    match value {
-        Value::Null => Ok(py.None().into_bound(py)),
-        Value::Bool(found) => found.into_bound_py_any(py),
-        Value::String(found) => Ok(PyString::new(py, found).into_any()),
-        Value::Number(found) => match (found.as_i64(), found.as_u64()) {
-            (Some(whole), _) => whole.into_bound_py_any(py),
-            (None, Some(whole)) => whole.into_bound_py_any(py),
-            (None, None) => found.as_f64().into_bound_py_any(py),
-        },
-        Value::Array(items) => {
-            let made = PyList::empty(py);
-            for item in items {
-                made.append(python(py, item)?)?;
-            }
-            Ok(made.into_any())
-        }
-        Value::Object(members) => {
-            let made = PyDict::new(py);
-            for (key, member) in members {
-                made.set_item(PyString::new(py, key), python(py, member)?)?;
-            }
-            Ok(made.into_any())
-        }
-    }
 }
