@@ -6,6 +6,7 @@
 //! records stay as they are. With one, a run is admitted before the command is started,
 //! the command is handed the turn, and a turn that it leaves unsettled ends with it.
 
+mod hands;
 pub mod install;
 mod observe;
 mod route;
@@ -15,7 +16,6 @@ mod wake;
 
 use std::io::Write;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::Duration;
 
 use loopx_core::error::ErrorClass;
@@ -27,11 +27,11 @@ use loopx_core::operation::Addressed;
 use loopx_core::schedule::ExecutionContext;
 use loopx_core::{Error, ErrorCode};
 
+pub use self::hands::{Hands, Own};
 use self::route::Route;
 pub use self::status::Form;
 use self::status::Line;
 use crate::alarm::Alarm;
-use crate::process::end_marked;
 use crate::signals;
 
 /// `--host` word of the worker.
@@ -86,12 +86,17 @@ enum Next<T> {
 /// cannot be trusted, 128 and the number after a stop signal; with `once` the status of a
 /// wake that failed.
 pub fn run(kernel: &Kernel, options: &Options, out: &mut dyn Write) -> u8 {
-    let alarm = Alarm::new();
-    if let Err(error) = signals::listen(&alarm) {
-        failure(options, "tick_error", &error).write(options.form, out);
+    let mut own = Own { alarm: Alarm::new(), out };
+    if let Err(error) = signals::listen(&own.alarm) {
+        own.say(&failure(options, "tick_error", &error).shown(options.form));
         return FAILED;
     }
-    let place = match find(kernel, options, &alarm, out) {
+    run_with(kernel, options, &mut own)
+}
+
+/// [`run`] with hands of the caller's own, who listens for stop signals as well.
+pub fn run_with(kernel: &Kernel, options: &Options, hands: &mut dyn Hands) -> u8 {
+    let place = match find(kernel, options, hands) {
         Next::Go(place) => place,
         Next::Exit(status) => return status,
     };
@@ -100,13 +105,13 @@ pub fn run(kernel: &Kernel, options: &Options, out: &mut dyn Write) -> u8 {
         Err(error) => {
             let locked = error.code == ErrorCode::WorkerLocked;
             let kind = if locked { "locked" } else { "state_refused" };
-            failure(options, kind, &error).write(options.form, out);
+            hands.say(&failure(options, kind, &error).shown(options.form));
             return error.row().exit.max(FAILED);
         }
     };
     let Some(surface) = Surface::find(SURFACE) else { return FAILED };
     let at = Addressed::to(place.goal_id.as_str());
-    let mut worker = Worker { kernel, options, surface, at, place, route, alarm, out, failures: 0 };
+    let mut worker = Worker { kernel, options, surface, at, place, route, hands, failures: 0 };
     worker.end_what_is_left();
     match &options.wake {
         Some(words) => worker.wake_loop(words),
@@ -115,12 +120,7 @@ pub fn run(kernel: &Kernel, options: &Options, out: &mut dyn Write) -> u8 {
 }
 
 /// Finds the goal; what a later look may find otherwise is looked for again.
-fn find(
-    kernel: &Kernel,
-    options: &Options,
-    alarm: &Alarm,
-    out: &mut dyn Write,
-) -> Next<Whereabouts> {
+fn find(kernel: &Kernel, options: &Options, hands: &mut dyn Hands) -> Next<Whereabouts> {
     let mut failures = 0;
     loop {
         let error = match kernel.whereabouts(options.goal_id.as_deref(), &options.agent_id) {
@@ -132,12 +132,13 @@ fn find(
         let wait = retry::after(failures, Some(options.error_backoff_seconds));
         let line = failure(options, "tick_error", &error);
         let line = if options.once || lasting { line } else { line.with("backoff_seconds", wait) };
-        line.write(options.form, out);
+        hands.say(&line.shown(options.form));
         if options.once || lasting {
             return Next::Exit(FAILED);
         }
-        if alarm.wait(Duration::from_secs(wait), |stops| stops > 0) {
-            return Next::Exit(stop_status(alarm));
+        hands.sleep(Duration::from_secs(wait));
+        if hands.stopped().is_some() {
+            return Next::Exit(stop_status(hands));
         }
     }
 }
@@ -151,8 +152,8 @@ fn failure(options: &Options, kind: &str, error: &Error) -> Line {
 }
 
 /// The exit status after a stop signal.
-fn stop_status(alarm: &Alarm) -> u8 {
-    u8::try_from(128 + alarm.stopped().unwrap_or_default()).unwrap_or(FAILED)
+fn stop_status(hands: &dyn Hands) -> u8 {
+    u8::try_from(128 + hands.stopped().unwrap_or_default()).unwrap_or(FAILED)
 }
 
 /// A worker that has its route.
@@ -163,8 +164,7 @@ struct Worker<'a> {
     at: Addressed,
     place: Whereabouts,
     route: Route,
-    alarm: Arc<Alarm>,
-    out: &'a mut dyn Write,
+    hands: &'a mut dyn Hands,
     /// Questions that failed in a row.
     failures: u32,
 }
@@ -180,7 +180,7 @@ impl Worker<'_> {
 
     /// Says a line and remembers it for readers of the state file.
     fn say(&mut self, line: Line) {
-        line.write(self.options.form, self.out);
+        self.hands.say(&line.shown(self.options.form));
         self.route.state.last_status = Some(line.fields().clone());
         // It is for readers only. Before a wake it is written again, and then it has to be.
         let _ = self.route.save(Durability::Unsynced);
@@ -190,7 +190,7 @@ impl Worker<'_> {
     fn end_what_is_left(&mut self) {
         let Some(turn) = self.route.state.wake.take() else { return };
         let mark = format!("{}={turn}", wake::TURN);
-        let ended = end_marked(&mark, self.options.wake_grace, &self.alarm);
+        let ended = self.hands.end_marked(&mark, self.options.wake_grace);
         if ended > 0 {
             self.say(self.line("orphans_ended").with("turn", turn).with("processes", ended));
         }
@@ -208,7 +208,7 @@ impl Worker<'_> {
         self.say(line.with("backoff_seconds", seconds));
         let micros = i64::try_from(seconds).unwrap_or(i64::MAX).saturating_mul(1_000_000);
         let until = self.now().plus_micros(micros);
-        match wait::until(until, self.options.clock, &self.alarm, &[], || false) {
+        match wait::until(until, self.options.clock, self.hands, &[], || false) {
             wait::Over::Stopped => Next::Exit(self.stopped()),
             _ => Next::Go(()),
         }
@@ -216,8 +216,8 @@ impl Worker<'_> {
 
     /// The process was asked to stop.
     fn stopped(&mut self) -> u8 {
-        let signal = self.alarm.stopped().unwrap_or_default();
+        let signal = self.hands.stopped().unwrap_or_default();
         self.say(self.line("stopped").with("signal", signals::name(signal)));
-        stop_status(&self.alarm)
+        stop_status(self.hands)
     }
 }

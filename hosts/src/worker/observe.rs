@@ -157,11 +157,12 @@ impl Worker<'_> {
     /// answer to this agent has changed too.
     pub(super) fn wait_until(&mut self, due: Instant, watches: bool) -> Over {
         if !watches {
-            return until(due, self.options.clock, &self.alarm, &[], || false);
+            return until(due, self.options.clock, self.hands, &[], || false);
         }
-        let ask = || answer_key(&self.kernel.should_run(&self.at, &self.question()));
+        let question = self.question();
+        let ask = || answer_key(&self.kernel.should_run(&self.at, &question));
         let before = ask();
-        until(due, self.options.clock, &self.alarm, &self.place.files, || ask() != before)
+        until(due, self.options.clock, self.hands, &self.place.files, || ask() != before)
     }
 }
 

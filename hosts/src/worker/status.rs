@@ -1,8 +1,6 @@
 //! One line per event, for logs that others may read: words, ids and numbers, no task
 //! text, no path, nothing that a child printed.
 
-use std::io::Write;
-
 use loopx_core::boundary::redact_shown;
 use loopx_core::model::Instant;
 use loopx_core::model::time::MICROS_PER_SECOND;
@@ -73,13 +71,12 @@ impl Line {
         line
     }
 
-    /// Writes it and flushes. A log that is gone is no reason to stop the work.
-    pub fn write(&self, form: Form, to: &mut dyn Write) {
-        let line = match form {
+    /// As it is written.
+    pub fn shown(&self, form: Form) -> String {
+        match form {
             Form::Text => self.text(),
             Form::Json => Value::Object(self.fields.clone()).to_string(),
-        };
-        let _ = writeln!(to, "{line}").and_then(|()| to.flush());
+        }
     }
 }
 
@@ -110,9 +107,7 @@ mod tests {
             "2026-11-29T20:57:33Z status=waiting class=human_gate next_check_minutes=30 \
              reason='a person'\\''s answer' todo=-"
         );
-        let mut bytes = Vec::new();
-        line.write(Form::Json, &mut bytes);
-        let value: Value = serde_json::from_slice(&bytes).unwrap();
+        let value: Value = serde_json::from_str(&line.shown(Form::Json)).unwrap();
         assert_eq!(value["next_check_minutes"], 30);
         assert_eq!(value["at"], "2026-11-29T20:57:33Z");
     }

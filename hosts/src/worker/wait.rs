@@ -8,7 +8,7 @@ use std::time::{Duration, Instant as Stopwatch, SystemTime};
 use loopx_core::kernel::Clock;
 use loopx_core::model::Instant;
 
-use crate::alarm::Alarm;
+use super::hands::Hands;
 
 /// The longest slice: how late a change of the clock or of the goal is noticed.
 const SLICE: Duration = Duration::from_secs(10);
@@ -52,7 +52,7 @@ pub fn now(clock: Clock) -> Instant {
 pub fn until(
     until: Instant,
     clock: Clock,
-    alarm: &Alarm,
+    hands: &mut dyn Hands,
     files: &[PathBuf],
     mut matters: impl FnMut() -> bool,
 ) -> Over {
@@ -62,7 +62,8 @@ pub fn until(
     let mut seen = Seen::of(files);
     loop {
         let rest = left(until, clock).min(meant.saturating_sub(begun.elapsed()));
-        if alarm.wait(rest.min(SLICE), |stops| stops > 0) {
+        hands.sleep(rest.min(SLICE));
+        if hands.stopped().is_some() {
             return Over::Stopped;
         }
         if left(until, clock).is_zero() || begun.elapsed() >= meant {
@@ -85,21 +86,25 @@ fn left(until: Instant, clock: Clock) -> Duration {
 
 #[cfg(test)]
 mod tests {
+    use super::super::hands::Own;
     use super::*;
+    use crate::alarm::Alarm;
 
     #[test]
     fn a_wait_ends_when_it_is_due_whatever_the_clock_does() {
-        let alarm = Alarm::new();
+        let (alarm, out) = (Alarm::new(), &mut std::io::sink());
+        let mut own = Own { alarm: std::sync::Arc::clone(&alarm), out };
         let soon = || Instant::system_now().plus_micros(60_000);
         let never = || false;
-        assert_eq!(until(soon(), Clock::System, &alarm, &[], never), Over::Due);
-        assert_eq!(until(Instant::default(), Clock::System, &alarm, &[], never), Over::Due);
+        assert_eq!(until(soon(), Clock::System, &mut own, &[], never), Over::Due);
+        assert_eq!(until(Instant::default(), Clock::System, &mut own, &[], never), Over::Due);
         // A clock that stands still: the stopwatch ends the wait.
         let fixed = Instant::parse("2026-11-29T20:57:33Z").unwrap();
-        let over = until(fixed.plus_micros(60_000), Clock::Fixed(fixed), &alarm, &[], never);
+        let over = until(fixed.plus_micros(60_000), Clock::Fixed(fixed), &mut own, &[], never);
         assert_eq!(over, Over::Due);
         alarm.stop(15);
-        let over = until(Instant::system_now().plus_minutes(9), Clock::System, &alarm, &[], never);
+        let over =
+            until(Instant::system_now().plus_minutes(9), Clock::System, &mut own, &[], never);
         assert_eq!(over, Over::Stopped);
     }
 }

@@ -18,7 +18,7 @@ use super::observe::phase;
 use super::status::Line;
 use super::wait::Over;
 use super::{FAILED, Next, Worker, signals};
-use crate::process::{self, Ending, Family, Report, Spec};
+use crate::process::{Ending, Family, Report, Spec};
 
 /// The variable that hands the admitted turn to the child.
 pub(super) const TURN: &str = "LOOPX_TURN";
@@ -336,7 +336,7 @@ impl Worker<'_> {
         if let Ending::Stopped(signal) = report.ending {
             self.end_turn_and_go(wake, LoopEvent::Disposed { ended_turn: true, finished: false });
             self.say(self.line("stopped").with("signal", signals::name(signal)));
-            return Next::Exit(super::stop_status(&self.alarm));
+            return Next::Exit(super::stop_status(self.hands));
         }
         if wanted || (well && self.options.once) {
             self.end_turn_and_go(wake, LoopEvent::Disposed { ended_turn: true, finished: well });
@@ -380,7 +380,7 @@ impl Worker<'_> {
         shown.is_ok_and(|s| s.pointer("/turn/state").and_then(Value::as_str) == Some("settled"))
     }
 
-    fn run_child(&self, wake: &Wake, words: &[String]) -> Report {
+    fn run_child(&mut self, wake: &Wake, words: &[String]) -> Report {
         let options = self.options;
         let mut spec = Spec::new(words.to_vec());
         spec.timeout = options.wake_timeout;
@@ -407,16 +407,15 @@ impl Worker<'_> {
                 None => spec.without.push(name.into()),
             }
         }
-        process::run(&spec, &self.alarm, |_| {}, || self.renew(&wake.turn))
-    }
-
-    /// A turn lives as long as its child, within what a reservation may live in one go.
-    fn renew(&self, turn: &str) {
-        // A turn that its agent has settled meanwhile needs none.
-        let _ = self.kernel.turn_renew(
-            &renewal(&self.at),
-            &TurnRequest { agent_id: Some(self.options.agent_id.clone()), ..of_turn(turn) },
-        );
+        // A turn lives as long as its child, within what a reservation may live in one go.
+        let agent_id = Some(options.agent_id.clone());
+        let request = TurnRequest { agent_id, ..of_turn(&wake.turn) };
+        let (kernel, at) = (self.kernel, renewal(&self.at));
+        let mut renew = || {
+            // A turn that its agent has settled meanwhile needs none.
+            let _ = kernel.turn_renew(&at, &request);
+        };
+        self.hands.run(&spec, &mut renew)
     }
 }
 
