@@ -653,6 +653,43 @@ fn what_became_of_a_replan_is_read_back_and_goes_stale_with_its_source() {
     assert_eq!(status(&world)["replans"], json!([]));
 }
 
+/// A worker's `--once` ends with the step that ends its child, so nobody looks again soon.
+#[test]
+fn the_step_that_ends_a_replan_says_so_at_once() {
+    for (event, kind, polls) in [
+        (json!({"kind": "host_error"}), json!("replan_outcome_unknown"), 0),
+        (json!({"kind": "disposed", "ended_turn": true}), json!("replan_outcome_unknown"), 0),
+        (
+            json!({"kind": "disposed", "ended_turn": true, "finished": true}),
+            json!("replan_paused"),
+            0,
+        ),
+        (json!("aborted"), json!("replan_outcome_unknown"), 0),
+        // Looked at again in the same step: that is a poll.
+        (json!("session_replaced"), json!("replan_outcome_unknown"), 1),
+    ] {
+        let world = World::new("shell");
+        world.todo("one");
+        let run = world.start();
+        world.call(
+            "turn.settle",
+            json!({"goal_id": "g", "agent_id": "ada", "turn_instance_id": turn(&run),
+                   "outcome": "completed", "evidence": ["done"]}),
+        );
+        let replan = world.step(json!({"kind": "settled", "turn_instance_id": turn(&run)}));
+        world.step(json!("delivered"));
+        let ended = world.step(event.clone());
+        assert_eq!(ended["host_poll_receipt"]["recorded"], true, "{event} {ended}");
+        let shown = world.call("status", json!({"goal_id": "g"}))["host_poll"].clone();
+        let row = &shown["replans"][0];
+        assert_eq!(
+            (&row["kind"], &row["turn_instance_id"], &row["freshness"], &shown["poll_count"]),
+            (&kind, &json!(turn(&replan)), &json!("current"), &json!(polls)),
+            "{event} {shown}"
+        );
+    }
+}
+
 #[test]
 fn an_unreadable_receipt_is_kept_until_the_store_knows_better() {
     let world = World::new("shell");

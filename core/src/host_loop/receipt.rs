@@ -136,8 +136,9 @@ pub struct Poll<'a> {
     pub agent: Option<&'a AgentId>,
     /// When.
     pub at: Instant,
-    /// The packet that answered it.
-    pub packet: &'a Value,
+    /// The packet that answered it; none where something ended and nothing was asked, which
+    /// is no poll.
+    pub packet: Option<&'a Value>,
 }
 
 /// The receipt after a poll; what was observed stays.
@@ -153,7 +154,8 @@ pub fn polled(before: Option<PollReceipt>, poll: &Poll<'_>) -> PollReceipt {
         replan_observations: Vec::new(),
         extra: Map::new(),
     });
-    let word = |pointer: &str| poll.packet.pointer(pointer).and_then(Value::as_str);
+    let Some(packet) = poll.packet else { return receipt };
+    let word = |pointer: &str| packet.pointer(pointer).and_then(Value::as_str);
     receipt.agent_id = poll.agent.map(ToString::to_string);
     receipt.poll_count = receipt.poll_count.saturating_add(1);
     receipt.last_poll_at = receipt.last_poll_at.max(poll.at);
@@ -215,7 +217,8 @@ mod tests {
 
     fn receipt() -> PollReceipt {
         let packet = json!({"scheduler_hint": {"action": "run_now"}});
-        let poll = Poll { goal_id: "g", agent: None, at: Instant::default(), packet: &packet };
+        let poll =
+            Poll { goal_id: "g", agent: None, at: Instant::default(), packet: Some(&packet) };
         polled(None, &poll)
     }
 
@@ -250,7 +253,8 @@ mod tests {
             "effective_action": "terminal_no_followup",
             "goal_frontier_projection": {"terminal_state": {"kind": "no_followup"}},
         });
-        let poll = Poll { goal_id: "g", agent: None, at: Instant::default(), packet: &packet };
+        let poll =
+            Poll { goal_id: "g", agent: None, at: Instant::default(), packet: Some(&packet) };
         let after = polled(Some(before.clone()), &poll);
         assert_eq!((after.poll_count, after.expected_continuation), (2, false));
         assert_eq!(after.extra, before.extra);

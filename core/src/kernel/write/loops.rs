@@ -19,7 +19,7 @@ use crate::host_loop::prompt::{self, Subject as PromptSubject};
 use crate::host_loop::receipt::{Observation, Poll};
 use crate::host_loop::{
     Action, Binding, LoopEvent, LoopState, Notice, Pending, Reading, Reason, SessionKey, Step,
-    Surface, conclude, standing, step,
+    Surface, TurnEnd, conclude, standing, step,
 };
 use crate::model::{AgentId, CommitRecord, EffectId, HolderEvidence, Instant, TurnId};
 use crate::operation::Addressed;
@@ -36,17 +36,30 @@ struct Asked<'r> {
 /// What is known of an agent's replan at the end of a step.
 struct Seen {
     agent: AgentId,
-    packet: Value,
+    /// The decision, where the step made one.
+    packet: Option<Value>,
     at: Instant,
     replan: Option<Observation>,
 }
 
 impl Seen {
-    fn of(stage: &Stage<'_>, agent: &AgentId, packet: &Value) -> Result<Self> {
-        let paused = packet.get("reason_code").and_then(Value::as_str) == Some("replan_paused");
+    /// `ended` says how a replan's turn ended in this step, where one did.
+    fn of(
+        stage: &Stage<'_>,
+        agent: &AgentId,
+        packet: Option<&Value>,
+        ended: Option<TurnEnd>,
+    ) -> Result<Self> {
+        let paused = match packet {
+            Some(packet) => {
+                packet.get("reason_code").and_then(Value::as_str) == Some("replan_paused")
+            }
+            // Nobody has asked since; it ended well, and has resolved nothing.
+            None => ended == Some(TurnEnd::Finished),
+        };
         let attempts = stage.scene()?.view(false)?.attempts;
         let replan = replan_observation(stage.tx, &attempts, agent, paused, stage.now)?;
-        Ok(Self { agent: agent.clone(), packet: packet.clone(), at: stage.now, replan })
+        Ok(Self { agent: agent.clone(), packet: packet.cloned(), at: stage.now, replan })
     }
 }
 
@@ -158,8 +171,12 @@ impl Kernel {
             Step::Resend(binding) => self.resend(stage, *binding)?,
             Step::Evaluate(binding) => self.evaluate(stage, asked, *binding)?,
         };
-        if let (Some(packet), Some(agent)) = (&outcome.packet, &outcome.binding.agent) {
-            *seen_replan = Some(Seen::of(stage, agent, packet)?);
+        let of_replan = before.pending.as_ref().is_some_and(|p| p.rule == "replan");
+        let ended = end.as_ref().filter(|_| of_replan && !changes.is_empty()).map(|(_, how)| *how);
+        if let Some(agent) = &outcome.binding.agent
+            && (outcome.packet.is_some() || ended.is_some())
+        {
+            *seen_replan = Some(Seen::of(stage, agent, outcome.packet.as_ref(), ended)?);
         }
         let notice = notice(&mut outcome);
         let unchanged = stored
@@ -349,7 +366,7 @@ impl Kernel {
             goal_id: &goal.raw_id,
             agent: Some(&seen.agent),
             at: seen.at,
-            packet: &seen.packet,
+            packet: seen.packet.as_ref(),
         };
         Some(self.put_receipt(goal, &poll, Some(seen.replan)))
     }
@@ -380,7 +397,7 @@ impl Kernel {
             let mut changes = Vec::new();
             // An unreadable row goes too: nothing can be done with it.
             if let Ok(Binding { pending: Some(pending), .. }) = Binding::of_row(&row) {
-                let how = crate::host_loop::TurnEnd::Interrupted;
+                let how = TurnEnd::Interrupted;
                 changes.extend(end_turn(scene, &pending.turn_id, how)?);
             }
             changes.push(Change::DropHostRow { kind: row.kind, key: row.key });

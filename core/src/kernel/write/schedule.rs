@@ -91,7 +91,8 @@ impl Kernel {
         let goal = self.goal(at.goal_id.as_deref())?;
         let agent = actor(&goal.policy, request.agent_id.as_deref())?;
         let goal_id = goal.raw_id.clone();
-        let poll = Poll { goal_id: &goal_id, agent: agent.as_ref(), at: self.now(), packet };
+        let poll =
+            Poll { goal_id: &goal_id, agent: agent.as_ref(), at: self.now(), packet: Some(packet) };
         Ok(self.put_receipt(&goal, &poll, None))
     }
 
