@@ -470,3 +470,53 @@ fn templates_hold_the_whole_route_and_can_be_run() {
     assert_eq!(fs::read_to_string(goal.sandbox.project().join("woken 1")).unwrap(), "100%\n");
     assert!(repository().is_absolute());
 }
+
+/// Whatever `worker run` is told, `worker install` hands on: a run that the template starts
+/// is the run that was asked for.
+#[test]
+fn templates_hand_on_every_option() {
+    let goal = gated();
+    let install = ["worker", "install", "--print", "cron", "--goal-id", "g", "--agent-id", A];
+    for (given, printed) in [
+        (&["-A"][..], "--codex-app"),
+        (&["--codex-app"], "--codex-app"),
+        (&["--trae_app"], "--trae_app"),
+        (&["--runtime-profile", "codex_cli"], "--runtime-profile codex_cli"),
+        (
+            &["-H", "generic_cli", "-O", "outer_controller", "-M", "isolated_headless"],
+            "--host-surface generic_cli --scheduler-owner outer_controller --execution-mode isolated_headless",
+        ),
+        (
+            &["-A", "--codex-app-current-rrule", "FREQ=MINUTELY;INTERVAL=3"],
+            "--app-automation-current-rrule 'FREQ=MINUTELY;INTERVAL=3'",
+        ),
+        (&["--independent-worktree"], "--independent-worktree"),
+        (
+            &["--available-capability", "x", "--available-capability", "y"],
+            "--available-capability x --available-capability y",
+        ),
+        (&["--error-backoff-seconds", "7"], "--error-backoff-seconds 7"),
+        (&["--quota-timeout-seconds", "7"], "--quota-timeout-seconds 7"),
+        (
+            &["--wake-cmd", "true", "--wake-stop-exit-code", "75", "--wake-timeout-seconds", "0.5"],
+            "--wake-cmd true --wake-timeout-seconds 0.5 --wake-stop-exit-code 75",
+        ),
+        (
+            &["--wake-grace-seconds", "2", "--wake-output-limit-bytes", "9"],
+            "--wake-grace-seconds 2 --wake-output-limit-bytes 9",
+        ),
+    ] {
+        let said = goal.sandbox.run(install.iter().chain(given));
+        assert_eq!(said.code, 0, "{given:?} {said}");
+        assert!(said.stdout.contains(printed), "{given:?}: {}", said.stdout);
+        let line = said.stdout.lines().last().unwrap().strip_prefix("*/3 * * * * ").unwrap();
+        let command = line.split(" 2>&1 |").next().unwrap().replace("\\%", "%");
+        let shell = std::process::Command::new("/bin/sh")
+            .args(["-c", &command])
+            .current_dir(goal.sandbox.project())
+            .env("HOME", goal.sandbox.home())
+            .output()
+            .unwrap();
+        assert_eq!(shell.status.code(), Some(0), "{command}\n{shell:?}");
+    }
+}

@@ -237,6 +237,7 @@ pub fn install(kernel: &Kernel, global: &Global, args: &Install) -> Result<Value
         ("--host-surface", &run.host.host_surface),
         ("--scheduler-owner", &run.host.scheduler_owner),
         ("--execution-mode", &run.host.execution_mode),
+        ("--app-automation-current-rrule", &run.host.app_automation_current_rrule),
     ] {
         if let Some(value) = value {
             option(name, value.clone());
@@ -245,8 +246,14 @@ pub fn install(kernel: &Kernel, global: &Global, args: &Install) -> Result<Value
     if global.format == Some(FormatArg::Json) {
         option("--format", "json".into());
     }
-    if run.independent_worktree {
-        command.push("--independent-worktree".into());
+    for (name, given) in [
+        ("--codex-app", run.host.codex_app),
+        ("--trae_app", run.host.trae_app),
+        ("--independent-worktree", run.independent_worktree),
+    ] {
+        if given {
+            command.push(name.into());
+        }
     }
     let service = Service {
         goal_id: place.goal_id.to_string(),
