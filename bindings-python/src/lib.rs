@@ -7,6 +7,7 @@
 mod asked;
 mod built;
 mod session;
+mod worker;
 
 use std::time::Instant;
 
@@ -141,6 +142,8 @@ mod _native {
     use super::readiness_packet;
     #[pymodule_export]
     use super::session::NativeLoop;
+    #[pymodule_export]
+    use super::worker::{command_words, run_worker};
 
     #[pymodule_export]
     #[allow(non_upper_case_globals, reason = "it is a name of Python")]

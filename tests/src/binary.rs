@@ -1,6 +1,7 @@
 //! Which `loopx` is under test.
 
 use std::env;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
@@ -18,6 +19,12 @@ pub fn repository() -> &'static Path {
 pub fn binary() -> PathBuf {
     static FOUND: OnceLock<PathBuf> = OnceLock::new();
     FOUND.get_or_init(find).clone()
+}
+
+/// The interpreter whose worker is under test instead of `loopx worker run`:
+/// `LOOPX_WORKER_PYTHON`, an interpreter that has the wheel.
+pub fn python_worker() -> Option<OsString> {
+    env::var_os("LOOPX_WORKER_PYTHON").filter(|python| !python.is_empty())
 }
 
 fn find() -> PathBuf {

@@ -31,7 +31,7 @@ pub mod tree;
 #[cfg(unix)]
 pub mod worker;
 
-pub use binary::{binary, repository};
+pub use binary::{binary, python_worker, repository};
 pub use layout::lay_out;
 pub use parallel::at_once;
 pub use process::Output;

@@ -1,6 +1,6 @@
 //! A project folder, a HOME and a runtime root that belong to one test.
 
-use crate::binary::binary;
+use crate::binary::{binary, python_worker, repository};
 use crate::layout::lay_out;
 use crate::process::{self, LIMIT, Output};
 use serde_json::{Map, Value};
@@ -178,7 +178,9 @@ impl Call<'_> {
 
     /// The command line and its environment, to be run by the test itself.
     pub fn command<A: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = A>) -> Command {
-        self.command_of(binary(), self.arguments(args))
+        let mut words = self.words(args).into_iter();
+        let program = words.next().expect("there is at least the binary");
+        self.command_of(program, words)
     }
 
     /// Another program that runs this command line: `program args... loopx ...`.
@@ -189,8 +191,7 @@ impl Call<'_> {
     ) -> Command {
         let mut words: Vec<OsString> =
             wrapper.into_iter().map(|word| word.as_ref().to_owned()).collect();
-        words.push(binary().into());
-        words.extend(self.arguments(args));
+        words.extend(self.words(args));
         let mut words = words.into_iter();
         let program = words.next().expect("there is at least the binary");
         self.command_of(program, words)
@@ -225,15 +226,24 @@ impl Call<'_> {
         output.json()
     }
 
-    fn arguments<A: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = A>) -> Vec<OsString> {
-        let mut words: Vec<OsString> = Vec::new();
+    /// The binary and its arguments. For `worker run` the worker under test, where another
+    /// one is.
+    fn words<A: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = A>) -> Vec<OsString> {
+        let args: Vec<OsString> = args.into_iter().map(|arg| arg.as_ref().to_owned()).collect();
+        let (mut words, args) = match (python_worker(), args.as_slice()) {
+            (Some(python), [first, second, rest @ ..]) if first == "worker" && second == "run" => {
+                let script = repository().join("scripts/external_scheduler_worker.py");
+                (vec![python, script.into()], rest)
+            }
+            _ => (vec![binary().into()], args.as_slice()),
+        };
         if self.located {
             words.extend(["--format".into(), "json".into(), "--registry".into()]);
             words.push(self.sandbox.registry().into());
             words.push("--runtime-root".into());
             words.push(self.sandbox.runtime_root().into());
         }
-        words.extend(args.into_iter().map(|arg| arg.as_ref().to_owned()));
+        words.extend_from_slice(args);
         words
     }
 

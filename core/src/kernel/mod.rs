@@ -247,6 +247,11 @@ impl Kernel {
         }
     }
 
+    /// Where its instants come from, for a door that waits for one.
+    pub fn clock(&self) -> Clock {
+        self.options.clock
+    }
+
     fn fixed_clock(&self) -> bool {
         matches!(self.options.clock, Clock::Fixed(_))
     }

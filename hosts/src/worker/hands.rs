@@ -18,7 +18,7 @@ pub trait Hands {
     fn sleep(&mut self, longest: Duration);
 
     /// The first stop signal that has come, if any.
-    fn stopped(&self) -> Option<i32>;
+    fn stopped(&mut self) -> Option<i32>;
 
     /// Starts a child and returns when it, and everything below it, has ended, as
     /// [`process::run`] does. `tick` is called every [`Spec::tick`] while it runs.
@@ -46,7 +46,7 @@ impl Hands for Own<'_> {
         self.alarm.wait(longest, |stops| stops > 0);
     }
 
-    fn stopped(&self) -> Option<i32> {
+    fn stopped(&mut self) -> Option<i32> {
         self.alarm.stopped()
     }
 

@@ -152,7 +152,7 @@ fn failure(options: &Options, kind: &str, error: &Error) -> Line {
 }
 
 /// The exit status after a stop signal.
-fn stop_status(hands: &dyn Hands) -> u8 {
+fn stop_status(hands: &mut dyn Hands) -> u8 {
     u8::try_from(128 + hands.stopped().unwrap_or_default()).unwrap_or(FAILED)
 }
 

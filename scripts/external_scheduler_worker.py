@@ -1,0 +1,253 @@
+#!/usr/bin/env python3
+"""The loop of one agent in a process of its own, on the `loopx` wheel.
+
+It does what `loopx worker run` does, with the same options, state route, status lines and exit
+statuses; the two exclude each other on one route, and one goes on where the other stopped.
+Every decision, and what follows from it, is the kernel's; stop signals, sleeping and the child
+that wakes the agent are `loopx.worker.posix`'s. Here is the command line.
+
+Without --wake-cmd it only observes. It cannot type into a terminal that somebody else has open,
+so it does not replace an interactive loop.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import os
+import sys
+
+try:
+    import loopx
+    from loopx.worker import command_words, run
+    from loopx.worker.posix import Process
+except ImportError as error:
+    sys.exit(f"the loopx wheel is missing ({error}): python3 -m pip install loopx-kernel")
+
+SHORTEST = 0.01
+WRONG_USAGE = 2
+
+
+def in_linked_worktree() -> bool:
+    """Whether the working directory is in a git worktree of its own: its `.git` is a file that
+    leads into `<main>/.git/worktrees/<name>`."""
+    folder = os.getcwd()
+    while True:
+        mark = os.path.join(folder, ".git")
+        if os.path.isdir(mark):
+            return False
+        if os.path.isfile(mark):
+            with open(mark, encoding="utf-8", errors="surrogateescape") as file:
+                text = file.read().strip()
+            if text.startswith("gitdir:"):
+                target = os.path.join(folder, text[len("gitdir:") :].strip())
+                of_worktrees = os.path.basename(os.path.dirname(target)) == "worktrees"
+                return of_worktrees and os.path.isfile(os.path.join(target, "commondir"))
+        parent = os.path.dirname(folder)
+        if parent == folder:
+            return False
+        folder = parent
+
+
+def words(text: str) -> list[str]:
+    try:
+        found = command_words(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+    program = found[0]
+    folders = os.environ.get("PATH", "").split(os.pathsep)
+    here = (
+        os.path.exists(program)
+        if "/" in program
+        else any(os.path.isfile(os.path.join(folder, program)) for folder in folders)
+    )
+    if not here:
+        # To say so now is better than a turn admitted for nothing.
+        raise argparse.ArgumentTypeError(
+            f'there is no program "{program}" on PATH; what a shell has built in needs one: '
+            "sh -c '...'"
+        )
+    return found
+
+
+def seconds(text: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError("it is a number of seconds") from None
+    if not SHORTEST <= number < math.inf:
+        raise argparse.ArgumentTypeError(f"it is at least {SHORTEST} seconds")
+    return number
+
+
+def within(lowest: int, highest: int | None = None):
+    """A whole number within bounds."""
+
+    def read(text: str) -> int:
+        bounds = f"{lowest}..{'' if highest is None else f'={highest}'}"
+        if not (text.isascii() and text.lstrip("+-").isdigit()):
+            raise argparse.ArgumentTypeError(f"{text!r} is not one of {bounds}")
+        number = int(text)
+        if number < lowest or (highest is not None and number > highest):
+            raise argparse.ArgumentTypeError(f"{text} is not in {bounds}")
+        return number
+
+    return read
+
+
+OPTIONS = (
+    # Name, what it takes, and what it says.
+    ("--registry", {"metavar": "FILE"}, "registry file [default: nearest upward, else global]"),
+    ("--runtime-root", {"metavar": "DIR"}, "folder of stores [default: the registry's]"),
+    ("--format", {"choices": ["json", "text", "markdown"]}, "an object a line [default: text]"),
+    ("--verbose", {"action": "store_true"}, argparse.SUPPRESS),
+    ("--goal-id", {"metavar": "GOAL"}, "goal [default: the registry's only one]"),
+    ("--agent-id", {"metavar": "AGENT", "required": True}, "for which agent"),
+    (
+        "--wake-cmd",
+        {"metavar": "COMMAND", "type": words},
+        "command that wakes the agent, in the words of a shell but without one; it gets the "
+        "admitted turn in LOOPX_TURN and the prompt in LOOPX_PROMPT",
+    ),
+    (
+        "--wake-timeout-seconds",
+        {"metavar": "SECONDS", "type": seconds},
+        "after which a wake is ended, at least 0.01 [default: none]",
+    ),
+    (
+        "--wake-stop-exit-code",
+        {"metavar": "STATUS", "type": within(1, 255)},
+        "exit status of a wake that ends the worker normally, 1 to 255",
+    ),
+    (
+        "--wake-grace-seconds",
+        {"metavar": "SECONDS", "type": seconds},
+        "between SIGTERM and SIGKILL when a wake is ended [default: 10]",
+    ),
+    (
+        "--wake-output-limit-bytes",
+        {"metavar": "BYTES", "type": within(1)},
+        "that a wake may print on each stream before it is ended [default: 1000000]",
+    ),
+    ("--once", {"action": "store_true"}, "look once, then end"),
+    (
+        "--error-backoff-seconds",
+        {"metavar": "SECONDS", "type": within(0), "default": 60},
+        "of the first wait after a failure; it doubles up to half an hour [default: 60]",
+    ),
+    (
+        "--quota-timeout-seconds",
+        {"metavar": "SECONDS", "type": within(1), "default": 30},
+        "that a question may wait for locks [default: 30]",
+    ),
+    ("--state-file", {"metavar": "FILE"}, "file of the state route [default: in the runtime root]"),
+    (
+        "--available-capability",
+        {"metavar": "NAME", "action": "append", "default": []},
+        "that the agent has beside shell and file access (repeat)",
+    ),
+    (
+        "--independent-worktree",
+        {"action": "store_true"},
+        "the agent works in a worktree of its own [default: found from the working directory]",
+    ),
+    ("--cli-bin", {"metavar": "PROGRAM"}, argparse.SUPPRESS),
+    ("-O --scheduler-owner", {"metavar": "OWNER"}, "who owns the schedule"),
+    ("-M --execution-mode", {"metavar": "MODE"}, "how the host runs"),
+    (
+        "--app-automation-current-rrule --codex-app-current-rrule",
+        {"metavar": "RRULE"},
+        argparse.SUPPRESS,
+    ),
+)
+HOSTS = (
+    # One of them.
+    ("--runtime-profile", {"metavar": "PROFILE"}, "profile of the host [default: generic_cli]"),
+    (
+        "-A --codex-app",
+        {"dest": "runtime_profile", "action": "store_const", "const": "codex_app_heartbeat"},
+        "same as --runtime-profile codex_app_heartbeat",
+    ),
+    (
+        "--trae_app",
+        {"dest": "runtime_profile", "action": "store_const", "const": "trae_app"},
+        "same as --runtime-profile trae_app",
+    ),
+    ("-H --host-surface", {"metavar": "SURFACE"}, "host surface"),
+)
+
+
+def parser() -> argparse.ArgumentParser:
+    made = argparse.ArgumentParser(
+        prog="external_scheduler_worker.py",
+        description="The loop of one agent: wait, ask, wake it with a command.",
+        epilog="Exit status: 0 after a normal stop, 2 when a question failed with --once or the "
+        "usage is wrong, 3 when another worker has the route or its state file cannot be trusted, "
+        "128 and the number after a signal; with --once that of a failed wake.",
+        allow_abbrev=False,
+    )
+    for place, rows in ((made, OPTIONS), (made.add_mutually_exclusive_group(), HOSTS)):
+        for names, takes, says in rows:
+            place.add_argument(*names.split(), help=says, **takes)
+    return made
+
+
+def arguments(given: list[str] | None) -> argparse.Namespace:
+    made = parser()
+    asked = made.parse_args(given)
+    if asked.wake_cmd is None:
+        for name in ("wake_timeout_seconds", "wake_stop_exit_code"):
+            if getattr(asked, name) is not None:
+                made.error(f"--{name.replace('_', '-')} needs --wake-cmd")
+    triple = (asked.host_surface, asked.scheduler_owner, asked.execution_mode)
+    if any(triple) and not all(triple):
+        made.error("--host-surface, --scheduler-owner and --execution-mode go together")
+    return asked
+
+
+def main(given: list[str] | None = None) -> int:
+    asked = arguments(given)
+    if asked.cli_bin is not None:
+        print("loopx: --cli-bin is not needed: the kernel is in this process", file=sys.stderr)
+    process = Process()
+    process.listen()
+    context = asked.host_surface and {
+        "host_surface": asked.host_surface,
+        "scheduler_owner": asked.scheduler_owner,
+        "execution_mode": asked.execution_mode,
+        "source": "explicit",
+    }
+    try:
+        here = asked.independent_worktree or in_linked_worktree()
+        kernel = loopx.Kernel.open(
+            registry=asked.registry,
+            runtime_root=asked.runtime_root,
+            deadline_ms=asked.quota_timeout_seconds * 1000,
+            independent_worktree=here,
+        )
+        return run(
+            kernel,
+            process,
+            goal_id=asked.goal_id,
+            agent_id=asked.agent_id,
+            state_file=asked.state_file,
+            wake=asked.wake_cmd,
+            once=asked.once,
+            error_backoff_seconds=asked.error_backoff_seconds,
+            wake_timeout_seconds=asked.wake_timeout_seconds,
+            wake_stop_exit_code=asked.wake_stop_exit_code,
+            wake_grace_seconds=asked.wake_grace_seconds,
+            wake_output_limit_bytes=asked.wake_output_limit_bytes,
+            available_capabilities=asked.available_capability,
+            independent_worktree=here,
+            runtime_profile=asked.runtime_profile,
+            execution_context=context or None,
+            json_lines=asked.format == "json",
+        )
+    except loopx.LoopxError as error:
+        print(f"loopx: {error}\n  {error.next_command}", file=sys.stderr)
+        return WRONG_USAGE
+
+
+if __name__ == "__main__":
+    sys.exit(main())
