@@ -257,3 +257,9 @@ pub fn command_words(text: &str) -> PyResult<Vec<OsString>> {
         Err(error) => Err(PyValueError::new_err(error.to_string())),
     }
 }
+
+/// A text without secrets and local paths, as it may be shown; whole when it has none.
+#[pyfunction]
+pub fn redacted(text: &str) -> String {
+    loopx_core::boundary::redact_shown(text).into_owned()
+}

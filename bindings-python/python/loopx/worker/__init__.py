@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from json import JSONEncoder
 from os import PathLike, fspath
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from loopx._native import command_words, run_worker
 from loopx.worker._report import Report
@@ -108,4 +108,4 @@ def run(
         "execution_context": None if execution_context is None else dict(execution_context),
         "json_lines": json_lines,
     }
-    return run_worker(kernel._native, _text(asked), hands)
+    return run_worker(cast(Any, kernel)._native, _text(asked), hands)

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
+
+Ending = Literal["exited", "signal", "timeout", "output_limit", "stopped", "spawn_failed"]
+"""How a child came to its end."""
 
 
 @dataclass(frozen=True)
 class Report:
     """How a child came to its end."""
 
-    ending: str
-    """``exited``, ``signal``, ``timeout``, ``output_limit``, ``stopped`` or ``spawn_failed``."""
+    ending: Ending
+    """By itself, by a signal that was not ours, or why it was ended."""
     number: int = 0
     """With ``exited`` the exit status, with ``signal`` and ``stopped`` the signal."""
     status: int | None = None

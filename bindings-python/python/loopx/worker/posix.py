@@ -21,7 +21,7 @@ import threading
 import time
 from typing import IO, TYPE_CHECKING, Any
 
-from loopx.worker._report import Report
+from loopx.worker._report import Ending, Report
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -46,6 +46,18 @@ class Process:
         for end in (self.bell, self.rung):
             os.set_blocking(end, False)
         self.selector.register(self.bell, selectors.EVENT_READ)
+
+    def __enter__(self) -> Process:
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Gives back what it has open; a process that listens for signals has no need to."""
+        self.selector.close()
+        os.close(self.bell)
+        os.close(self.rung)
 
     def listen(self) -> None:
         """Takes stop signals from now on. One that the process was started to ignore stays
@@ -225,7 +237,7 @@ class Child:
         left = math.inf if timeout is None else timeout - (time.monotonic() - begun)
         news = process.wait(left, lambda: process.stops or over() or gone())
         # The first cause counts; an end that has come by itself comes first.
-        cause = None
+        cause: Ending | None = None
         if not gone():
             cause = "output_limit" if over() else "stopped" if news else "timeout"
         ask_to_end(os.killpg, self.group)

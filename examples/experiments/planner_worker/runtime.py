@@ -1,0 +1,208 @@
+"""One call: plan, run at most one step, check it, answer a receipt."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal, Protocol
+
+from . import routes as money
+from . import workspace as place
+from .contract import ContractError, Plan, Step, parse_plan, select
+from .receipt import Reason, Receipt, Status
+from .routes import ModelRoute, Price, Usage
+from .validation import Validation, ValidationRunner, approved, is_independent
+from .workspace import Snapshot, WorkspaceError, WorkspaceObserver, WriteScope
+
+
+@dataclass(frozen=True)
+class TurnRequest:
+    """What a model is asked."""
+
+    role: Literal["planner", "worker"]
+    prompt: str
+    cwd: Path
+    route: ModelRoute
+    may_write: bool
+    timeout_seconds: float
+
+
+@dataclass(frozen=True)
+class TurnResult:
+    """How a model's turn ended."""
+
+    outcome: Literal["completed", "failed", "timeout"]
+    text: str = ""
+    usage: Usage | None = None
+    """As it was reported at the turn's end; None when it was not."""
+
+
+class Runtime(Protocol):
+    """A provider of models. It ends a turn at its time limit, and everything that it started."""
+
+    def __call__(self, request: TurnRequest) -> TurnResult: ...
+
+
+def run_planner_worker_once(
+    *,
+    objective: str,
+    task_instruction: str,
+    cwd: str | os.PathLike[str],
+    planner: Runtime,
+    worker: Runtime,
+    validation_runner: ValidationRunner,
+    workspace_observer: WorkspaceObserver,
+    approved_validation_commands: Iterable[str],
+    model_routes: Mapping[str, ModelRoute],
+    completed_step_ids: Iterable[str] = (),
+    pricing: Mapping[str, Price] | None = None,
+    turn_timeout_seconds: float = 1800.0,
+) -> Receipt:
+    """Plans once, runs at most one worker step, and checks it with what the caller approved.
+
+    Raises :class:`ContractError` for a plan, a route or an approval that is not what it has to
+    be, and :class:`WorkspaceError` for a workspace that is not clean; nothing of a worker was run
+    then. Everything later is a receipt.
+    """
+    folder = place.root_of(cwd)
+    commands = approved(approved_validation_commands)
+    routes = money.checked(model_routes)
+    workspace_observer.assert_clean()
+    before = workspace_observer.snapshot()
+
+    asked = TurnRequest(
+        role="planner",
+        prompt=planner_prompt(objective, task_instruction, sorted(commands)),
+        cwd=folder,
+        route=routes["planner"],
+        may_write=False,
+        timeout_seconds=turn_timeout_seconds,
+    )
+    planned = planner(asked)
+    spent: list[tuple[ModelRoute, Usage | None]] = [(asked.route, planned.usage)]
+    if planned.outcome != "completed":
+        raise ContractError(f"the planner's turn ended as {planned.outcome}, without a plan")
+    plan = parse_plan(planned.text)
+
+    def receipt(status: Status, reason: Reason, **known: object) -> Receipt:
+        return Receipt(
+            status=status,
+            reason=reason,
+            plan_id=plan.plan_id,
+            usage=money.total(spent),
+            cost=money.cost(spent, pricing),
+            **known,  # type: ignore[arg-type]
+        )
+
+    def looked() -> Snapshot | None:
+        try:
+            return workspace_observer.snapshot()
+        except WorkspaceError:
+            return None
+
+    after_plan = looked()
+    if after_plan is None:
+        return receipt("failed", "workspace_unreadable")
+    if changed := place.changes(before, after_plan):
+        scope = WriteScope(False, changed, tuple(f"{path}:by_planner" for path in changed))
+        return receipt("failed", "planner_changed_workspace", write_scope=scope)
+    chosen = select(plan, tuple(completed_step_ids))
+    step = chosen.step
+    if step is None:
+        return receipt("completed", "all_steps_completed")
+    named = {"step_id": step.step_id, "executor": step.recommended_executor}
+    if chosen.status == "planner_required":
+        return receipt("planner_required", "step_for_planner", **named)
+    if chosen.status == "blocked":
+        return receipt("blocked", "step_has_blockers", **named)
+    if chosen.status == "waiting_dependencies":
+        return receipt("waiting_dependencies", "step_waits_for_others", **named)
+    if not set(step.validation_commands) <= commands:
+        return receipt("failed", "validation_not_approved", **named)
+    if unsafe := place.unsafe_targets(folder, step, before):
+        scope = WriteScope(False, {}, tuple(f"{path}:unsafe_target" for path in unsafe))
+        return receipt("failed", "unsafe_targets", write_scope=scope, **named)
+    route = routes.get(step.recommended_executor)
+    if route is None:
+        return receipt("failed", "route_missing", **named)
+    named = {**named, "model_route": route, "worker_calls": 1}
+
+    done = turn_of(
+        worker,
+        replace(
+            asked, role="worker", prompt=worker_prompt(plan, step), route=route, may_write=True
+        ),
+    )
+    spent.append((route, done.usage))
+    after = looked()
+    if after is None:
+        return receipt("failed", "workspace_unreadable", **named)
+    scope = place.check(folder, step, before, after)
+    if done.outcome != "completed":
+        reason: Reason = "worker_timeout" if done.outcome == "timeout" else "worker_failed"
+        return receipt("failed", reason, write_scope=scope, **named)
+    if not scope.passed:
+        return receipt("failed", "worker_outside_contract", write_scope=scope, **named)
+
+    checks = [checked(validation_runner, command, folder, step) for command in _once(step)]
+    named = {**named, "validation": checks}
+    at_end = looked()
+    if at_end is None:
+        return receipt("failed", "workspace_unreadable", write_scope=scope, **named)
+    if place.changes(after, at_end):
+        scope = replace(place.check(folder, step, before, at_end), passed=False)
+        return receipt("failed", "validation_outside_contract", write_scope=scope, **named)
+    named = {**named, "write_scope": scope}
+    if not all(check.passed for check in checks):
+        return receipt("failed", "validation_failed", **named)
+    if not any(check.independent for check in checks):
+        return receipt("completed", "step_checked_by_its_own_files", **named)
+    return receipt("completed", "step_validated", **named)
+
+
+def turn_of(runtime: Runtime, request: TurnRequest) -> TurnResult:
+    """A worker's turn; one that raises has failed, and what it says stays with it."""
+    try:
+        return runtime(request)
+    except TimeoutError:
+        return TurnResult("timeout")
+    except Exception:  # noqa: BLE001, a provider may raise anything
+        return TurnResult("failed")
+
+
+def checked(runner: ValidationRunner, command: str, folder: Path, step: Step) -> Validation:
+    """One check, told whether it is more than the worker's word."""
+    try:
+        found = runner(command, folder)
+    except Exception:  # noqa: BLE001
+        found = Validation(command, False, None, "spawn_failed")
+    return replace(found, command=command, independent=is_independent(command, step.target_files))
+
+
+def _once(step: Step) -> list[str]:
+    return list(dict.fromkeys(step.validation_commands))
+
+
+def planner_prompt(objective: str, task_instruction: str, commands: list[str]) -> str:
+    """What the planner is asked."""
+    checks = "\n".join(f"- {command}" for command in commands) or "- none"
+    return (
+        f"Objective: {objective}\nTask: {task_instruction}\n"
+        "Answer with one JSON object of the schema planner_worker_plan_v0, at most 8 steps of the "
+        "schema planner_worker_step_v0, and nothing around it. Change no file.\n"
+        f"Checks that may be run, word for word:\n{checks}"
+    )
+
+
+def worker_prompt(plan: Plan, step: Step) -> str:
+    """What the worker is asked: its step and no other."""
+    files = "\n".join(f"- {path}" for path in step.target_files)
+    criteria = "\n".join(f"- {text}" for text in step.done_criteria)
+    notes = "".join(f"\n- {text}" for text in step.implementation_notes) or " none"
+    return (
+        f"Objective: {plan.objective}\nStep {step.step_id}: {step.instruction}\n"
+        f"Files that may be changed:\n{files}\nNotes:{notes}\nDone when:\n{criteria}\n"
+        f"When it cannot be done: {step.escalation_policy}"
+    )
