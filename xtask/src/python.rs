@@ -2,7 +2,7 @@
 //! here, and tested there; its types checked.
 
 use crate::failure::{Failure, Result, While};
-use crate::tools::on_path;
+use crate::tools::{NEXTEST, on_path};
 use crate::workspace::{Workspace, must_succeed};
 use clap::Args;
 use std::env;
@@ -67,7 +67,26 @@ pub fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
     for python in &found {
         tests(workspace, &tools, python, &wheel, &binary, arguments.only.as_deref())?;
     }
-    if arguments.only.is_none() { tools.types(workspace, &wheel) } else { Ok(()) }
+    if arguments.only.is_some() {
+        return Ok(());
+    }
+    worker(workspace, first, &binary)?;
+    tools.types(workspace, &wheel)
+}
+
+/// The suite of `loopx worker run` once more, with the Python worker in its place.
+fn worker(workspace: &Workspace, python: &Python, binary: &Path) -> Result<()> {
+    let inside = program_in(&workspace.target.join("python").join(&python.version), "python");
+    let program = NEXTEST.ready(workspace)?;
+    let suites = ["worker", "worker_wakes", "worker_replan", "worker_vectors"];
+    must_succeed(
+        workspace
+            .program(program)
+            .args(["nextest", "run", "--locked", "--no-fail-fast", "-p", "loopx-tests"])
+            .args(suites.iter().flat_map(|suite| ["--test", suite]))
+            .env("LOOPX_BIN_UNDER_TEST", binary)
+            .env("LOOPX_WORKER_PYTHON", inside),
+    )
 }
 
 /// The step of `cargo xtask test`: says what is absent, and passes without it.
@@ -88,6 +107,7 @@ pub fn test(workspace: &Workspace) -> Result<()> {
     for python in &found {
         tests(workspace, &tools, python, &wheel, &workspace.release_binary(), None)?;
     }
+    worker(workspace, first, &workspace.release_binary())?;
     tools.types(workspace, &wheel)
 }
 
