@@ -13,6 +13,8 @@
 )]
 
 mod binary;
+#[cfg(unix)]
+pub mod clib;
 pub mod earlier;
 #[cfg(unix)]
 pub mod faults;
@@ -28,6 +30,7 @@ pub mod strace;
 #[cfg(unix)]
 pub mod torture;
 pub mod tree;
+pub mod vectors;
 #[cfg(unix)]
 pub mod worker;
 

@@ -14,58 +14,18 @@ use loopx_core::kernel::{Clock, Kernel, KernelOptions};
 use loopx_core::model::Instant;
 use loopx_core::operation::Operation;
 use loopx_core::registry::RouteInput;
-use loopx_tests::{Output, Sandbox, process, repository, skip};
+use loopx_tests::clib::{Linked, built, cargo, finished, good, is_there};
+use loopx_tests::{Sandbox, repository, skip};
 use serde_json::{Value, json};
 use std::env;
 use std::ffi::OsStr;
 use std::fs;
-use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::Duration;
 
 const NOW: &str = "2026-11-29T12:00:00Z";
-const LIMIT: Duration = Duration::from_secs(170);
-const STRICT: [&str; 4] = ["-Wall", "-Wextra", "-Werror", "-pedantic"];
 const SANITIZED: [&str; 3] = ["-fsanitize=address", "-fno-omit-frame-pointer", "-g"];
 const WORKERS: usize = 8;
-
-/// The folder with the built libraries: `LOOPX_LIB_UNDER_TEST`, else the build folder of this
-/// test, where they are built now unless they are there.
-fn built() -> PathBuf {
-    if let Some(named) = env::var_os("LOOPX_LIB_UNDER_TEST") {
-        return repository().join(named);
-    }
-    // This test is `<build folder>/<profile>/deps/<name>`.
-    let folder = env::current_exe().unwrap().ancestors().nth(2).unwrap().to_path_buf();
-    if !folder.join("libloopx.so").is_file() || !folder.join("libloopx.a").is_file() {
-        let words = ["build", "--package", "loopx-ffi", "--target-dir"];
-        let mut build = cargo(words);
-        assert!(build.arg(folder.parent().unwrap()).status().unwrap().success());
-    }
-    folder
-}
-
-fn cargo<'a>(words: impl IntoIterator<Item = &'a str>) -> Command {
-    let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    command.args(words).current_dir(repository());
-    command
-}
-
-fn finished(command: &mut Command) -> Output {
-    process::finish(command, &[], LIMIT).unwrap_or_else(|| panic!("too long: {command:?}"))
-}
-
-#[track_caller]
-fn good(command: &mut Command) -> Output {
-    let output = finished(command);
-    assert!(output.code == 0, "{command:?}\n{output}");
-    output
-}
-
-fn is_there(program: &str) -> bool {
-    Command::new(program).arg("--version").output().is_ok_and(|o| o.status.success())
-}
 
 fn source(name: &str) -> PathBuf {
     repository().join("ffi/examples").join(name)
@@ -75,6 +35,7 @@ fn source(name: &str) -> PathBuf {
 /// library as the linker and the loader look for it.
 struct World {
     sandbox: Sandbox,
+    linked: Linked,
     kernel: Kernel,
 }
 
@@ -99,16 +60,8 @@ impl World {
             let add = json!({"role": "agent", "text": format!("[P1] Part {n}")});
             kernel.call("todo.add", &add).unwrap();
         }
-        let world = Self { sandbox, kernel };
-        fs::create_dir(world.lib()).unwrap();
-        for name in ["libloopx.so", "libloopx.so.0"] {
-            symlink(built().join("libloopx.so"), world.lib().join(name)).unwrap();
-        }
-        world
-    }
-
-    fn lib(&self) -> PathBuf {
-        self.sandbox.base().join("lib")
+        let linked = Linked::below(sandbox.base());
+        Self { sandbox, linked, kernel }
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -118,15 +71,7 @@ impl World {
     /// Compiles a source; the program's path.
     #[track_caller]
     fn compiled(&self, compiler: &str, source: &Path, more: &[&str]) -> PathBuf {
-        let cpp = source.extension() == Some(OsStr::new("cpp"));
-        let program = self.path(source.file_stem().unwrap().to_str().unwrap());
-        let mut command = Command::new(compiler);
-        command.arg(if cpp { "-std=c++17" } else { "-std=c99" }).args(STRICT).args(more);
-        command.arg(source).arg("-I").arg(repository().join("ffi/include"));
-        command.arg("-L").arg(self.lib()).args(["-lloopx", "-pthread", "-o"]).arg(&program);
-        let output = good(&mut command);
-        assert_eq!(output.stderr, "", "{command:?}");
-        program
+        self.linked.compiled(compiler, source, more)
     }
 
     /// A program in the project's folder, with the library and nothing of the tests'
@@ -138,7 +83,7 @@ impl World {
         command.env("PATH", env::var_os("PATH").unwrap_or_default());
         command.env("HOME", self.sandbox.home()).env("LOOPX_NOW", NOW);
         command.env("LOOPX_RUNTIME_ROOT", self.sandbox.runtime_root());
-        command.env("LD_LIBRARY_PATH", self.lib());
+        command.env("LD_LIBRARY_PATH", self.linked.lib());
         command
     }
 

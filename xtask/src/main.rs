@@ -46,6 +46,11 @@ enum Command {
     Deny,
     /// Write the files that are made from the sources: pages, types, tables, the C header
     Generate,
+    /// Answer the shared vectors anew; the difference is to be looked at
+    Vectors {
+        /// Only vectors whose name has this in it
+        only: Option<String>,
+    },
     /// Measure the release binary: wall and CPU time, peak memory, output size
     Bench(bench::Arguments),
     /// Pack the npm package, install it into an empty folder, and run its tests there
@@ -71,6 +76,7 @@ fn main() -> ExitCode {
         Command::Docs => steps::docs(&workspace),
         Command::Deny => steps::deny(&workspace),
         Command::Generate => steps::generate(&workspace),
+        Command::Vectors { only } => steps::vectors(&workspace, only.as_deref()),
         Command::Bench(options) => bench::run(&workspace, &options),
         Command::Dist(options) => dist::run(&workspace, &options),
         Command::Node(options) => node::run(&workspace, &options),

@@ -177,6 +177,12 @@ pub fn generate(workspace: &Workspace) -> Result<()> {
     )
 }
 
+/// Writes the kernel's answers into `tests/vectors`.
+pub fn vectors(workspace: &Workspace, only: Option<&str>) -> Result<()> {
+    let words = ["run", "--quiet", "--locked", "-p", "loopx-tests", "--bin", "loopx-record", "--"];
+    must_succeed(workspace.cargo(words).args(only))
+}
+
 /// The binary that the tests run and that `bench` measures.
 pub fn build(workspace: &Workspace) -> Result<()> {
     must_succeed(&mut workspace.cargo(["build", "--release", "--locked", "-p", "loopx-cli"]))?;

@@ -78,6 +78,7 @@ pub fn run(args: &Install) -> Result<Value> {
         hosts: args.hosts.clone(),
         uninstall: args.uninstall,
         dry_run: args.dry_run,
+        project: args.project.clone(),
     };
     install(&request, &doors::places(args.project.as_deref()))
 }
@@ -91,7 +92,12 @@ pub fn slash(args: &SlashCommands) -> Result<Value> {
     if hosts.is_empty() {
         hosts = vec!["codex".into(), "claude-code".into()];
     }
-    let request = InstallRequest { hosts, uninstall: args.uninstall, dry_run: args.dry_run };
+    let request = InstallRequest {
+        hosts,
+        uninstall: args.uninstall,
+        dry_run: args.dry_run,
+        project: args.project.clone(),
+    };
     install(&request, &doors::places(args.project.as_deref()))
 }
 

@@ -224,7 +224,8 @@ impl Kernel {
             Op::SlashCommands => Ok(crate::host::install::slash_commands()),
             Op::Install => {
                 let asked: InstallRequest = body(request)?;
-                crate::host::install::install(&asked, &Places::default())
+                let project = asked.project.as_deref().map(|p| self.options.route.cwd.join(p));
+                crate::host::install::install(&asked, &Places { project, homes: Vec::new() })
             }
             Op::Init => self.init(&at, &body(request)?),
             Op::StartGoalPlan => self.start_goal_plan(&at, &body(request)?),

@@ -102,16 +102,17 @@ impl<'k> Snapshot<'k> {
         self.store.as_ref()
     }
 
-    /// Refuses a goal whose state file cannot be read: a listing would leave out what
-    /// somebody has written there.
+    /// Refuses a goal whose state file cannot be read, or is gone before it was ever imported:
+    /// a listing would leave out what somebody has written there.
     pub fn require_readable(&self) -> Result<()> {
-        match self.health.iter().find(|f| f.code == ErrorCode::StateFileUnreadable.row().text) {
-            Some(finding) => {
-                Err(Error::new(ErrorCode::StateFileUnreadable, finding.about.as_str())
-                    .message(finding.message.as_str()))
+        for code in [ErrorCode::StateFileUnreadable, ErrorCode::StateFileMissing] {
+            if let Some(finding) = self.health.iter().find(|f| f.code == code.row().text) {
+                return Err(
+                    Error::new(code, finding.about.as_str()).message(finding.message.as_str())
+                );
             }
-            None => Ok(()),
         }
+        Ok(())
     }
 
     /// What a decision looks at.

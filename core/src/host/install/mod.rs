@@ -38,6 +38,10 @@ pub struct InstallRequest {
     pub uninstall: bool,
     /// Only say what would be done.
     pub dry_run: bool,
+    /// The project in which files are put. Without it they go to the user's own folders,
+    /// which only the command line knows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub project: Option<PathBuf>,
 }
 
 /// Where hosts look. What the environment says about it is the door's.

@@ -117,7 +117,10 @@ impl Kernel {
         let mut answer = self.verdict("doctor", problems, checked);
         if let Some(map) = answer.as_object_mut() {
             map.insert("version".into(), json!(crate::host::install::VERSION));
-            map.insert("route".into(), json!(found_by(self.route.found_by)));
+            // A kernel that was opened before the project had a registry has found one since.
+            let now_there =
+                self.options.route.registry().map_or(self.route.found_by, |r| r.found_by);
+            map.insert("route".into(), json!(found_by(now_there)));
             map.insert("hosts".into(), json!(hosts));
             let rows = loops
                 .iter()
