@@ -9,9 +9,11 @@
     reason = "a test stops at what it does not expect, and says where"
 )]
 
+use loopx_core::schedule::ExecutionContext;
 use loopx_tests::process::{self, LIMIT};
+use loopx_tests::vectors::{Asked, Door, Said};
 use loopx_tests::{Sandbox, repository};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::env;
 use std::fmt::Write;
@@ -50,7 +52,7 @@ impl Scenario {
         }
     }
 
-    /// One line for each thing that is not as expected.
+    /// One line for each thing that is not as expected of the program.
     fn differences(&self) -> Vec<String> {
         let sandbox = Sandbox::with_files(&self.files);
         let call = sandbox.at(&self.now);
@@ -66,16 +68,68 @@ impl Scenario {
                 output.code,
             )];
         };
+        self.of_answer(&answer, i64::from(output.code))
+    }
+
+    /// The same of a door that takes requests.
+    fn differences_through(&self, door: &mut dyn Door) -> Vec<String> {
+        let sandbox = Sandbox::with_files(&self.files);
+        let open = json!({
+            "registry": sandbox.registry(), "runtime_root": sandbox.runtime_root(),
+            "cwd": sandbox.project(), "home": sandbox.home(), "now": self.now,
+        });
+        let request = self.request();
+        let open = open.as_object().expect("it is an object");
+        let asked = Asked { open, operation: "quota.should_run", request: &request };
+        match door.call(&asked) {
+            Said::Answer(answer) => {
+                let refused = answer.get("ok") != Some(&Value::Bool(true));
+                self.of_answer(&answer, i64::from(refused))
+            }
+            Said::Refusal(error) => vec![format!("it was refused: {error}")],
+        }
+    }
+
+    /// The request that the command line means.
+    fn request(&self) -> Value {
+        let (command, mut words) = (self.argv.get(..2), self.argv.iter().skip(2));
+        assert_eq!(command, Some(&["quota".to_owned(), "should-run".to_owned()][..]));
+        let mut request = Map::new();
+        let mut capabilities: Vec<&str> = Vec::new();
+        while let Some(flag) = words.next() {
+            let mut value = || words.next().expect("the flag has a value").as_str();
+            match flag.as_str() {
+                "--available-capability" => capabilities.push(value()),
+                "--codex-app" => {
+                    let profile = ExecutionContext::of_profile("codex_app_heartbeat");
+                    request.insert("execution_context".into(), json!(profile));
+                }
+                "--runtime-profile" => {
+                    let profile = ExecutionContext::of_profile(value());
+                    request.insert("execution_context".into(), json!(profile));
+                }
+                "--goal-id" | "--agent-id" | "--turn-instance-id" => {
+                    let key = flag.trim_start_matches('-').replace('-', "_");
+                    request.insert(key, json!(value()));
+                }
+                _ => panic!("no request is known for {flag}"),
+            }
+        }
+        request.insert("available_capabilities".into(), json!(capabilities));
+        Value::Object(request)
+    }
+
+    fn of_answer(&self, answer: &Value, got: i64) -> Vec<String> {
         let mut differences = Vec::new();
-        if let Some(code) = self.exit_code.filter(|code| *code != i64::from(output.code)) {
-            differences.push(format!("exit code {}, expected {code}", output.code));
+        if let Some(code) = self.exit_code.filter(|code| *code != got) {
+            differences.push(format!("exit code {got}, expected {code}"));
         }
         let mut expect = self.expect.clone();
         if self.exit_code == Some(0) {
             expect.insert("rule".into(), self.rule.clone());
         }
         for (path, want) in &expect {
-            let got = pick(&answer, path);
+            let got = pick(answer, path);
             if !same(got, want) {
                 differences.push(format!("{path} = {got}, expected {want}"));
             }
@@ -127,6 +181,26 @@ fn held_to_be_wrong() -> BTreeMap<String, String> {
 
 #[test]
 fn every_scenario_is_answered_as_recorded() {
+    every_scenario("the program", Scenario::differences);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn every_scenario_is_answered_as_recorded_through_c() {
+    use loopx_tests::clib::{Linked, is_there};
+    use loopx_tests::vectors::Library;
+    if !is_there("gcc") {
+        return loopx_tests::skip("the scenarios through C", "gcc is not on this machine");
+    }
+    let sandbox = Sandbox::new();
+    let linked = Linked::below(sandbox.base());
+    let program = linked.compiled("gcc", &repository().join("tests/c/door.c"), &[]);
+    let mut library = Library::start(&program, &linked.lib());
+    every_scenario("C", |scenario| scenario.differences_through(&mut library));
+    assert!(library.end(), "it ended badly");
+}
+
+fn every_scenario(door: &str, mut differences: impl FnMut(&Scenario) -> Vec<String>) {
     let own = PathBuf::from("tests/conformance/scenarios.json");
     let other = env::var_os("LOOPX_SCENARIOS").map(PathBuf::from);
     let path = repository().join(other.as_ref().unwrap_or(&own));
@@ -140,7 +214,7 @@ fn every_scenario_is_answered_as_recorded() {
     let mut passed = 0;
     let mut report = String::new();
     for scenario in &scenarios {
-        let differences = scenario.differences();
+        let differences = differences(scenario);
         let Scenario { name, source, .. } = scenario;
         match (held.remove(name), differences.is_empty()) {
             (None, true) | (Some(_), false) => {
@@ -167,7 +241,7 @@ fn every_scenario_is_answered_as_recorded() {
         }
     }
     let failed = scenarios.len() - passed;
-    println!("{passed} scenarios as expected, {failed} not, of {}", path.display());
+    println!("{passed} scenarios through {door} as expected, {failed} not, of {}", path.display());
     assert!(report.is_empty(), "\n{report}{passed} scenarios as expected, {failed} not");
 }
 

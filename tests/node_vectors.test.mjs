@@ -1,0 +1,136 @@
+// The vectors that all doors agree on, through the native module. tests/vectors/README.md has the
+// format.
+
+import assert from "node:assert/strict";
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, realpathSync, rmSync, unlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import test from "node:test";
+import { fileURLToPath } from "node:url";
+
+import { loopx } from "./node/world.mjs";
+
+const FOLDER = path.join(path.dirname(fileURLToPath(import.meta.url)), "vectors");
+const BEGIN = "2026-11-29T12:00:00Z";
+const read = (name) => JSON.parse(readFileSync(path.join(FOLDER, name), "utf8"));
+
+const at = (value, pointer) => pointer.split("/").slice(1).reduce((found, key) => found[key], value);
+
+class World {
+  constructor() {
+    const parent = existsSync("/dev/shm") ? "/dev/shm" : tmpdir();
+    this.root = realpathSync(mkdtempSync(path.join(parent, "loopx-")));
+    for (const name of ["project/rt", "home", "tmp"]) mkdirSync(path.join(this.root, name), { recursive: true });
+    this.now = BEGIN;
+    this.options = { cwd: "{root}/project", home: "{root}/home" };
+    this.names = new Map([["root", this.root]]);
+  }
+
+  filled(value) {
+    if (typeof value === "string") {
+      for (const [name, text] of this.names) value = value.replaceAll(`{${name}}`, text);
+      return value;
+    }
+    if (Array.isArray(value)) return value.map((item) => this.filled(item));
+    if (value === null || typeof value !== "object") return value;
+    return Object.fromEntries(Object.entries(value).map(([key, item]) => [this.filled(key), this.filled(item)]));
+  }
+
+  path(relative) {
+    return path.join(this.root, this.filled(relative));
+  }
+
+  write(files = {}) {
+    for (const [relative, body] of Object.entries(files)) {
+      const file = this.path(relative);
+      mkdirSync(path.dirname(file), { recursive: true });
+      if (body.base64 !== undefined) writeFileSync(file, Buffer.from(body.base64, "base64"));
+      else writeFileSync(file, typeof body === "string" ? this.filled(body) : JSON.stringify(this.filled(body)));
+    }
+  }
+
+  async build(says) {
+    Object.assign(this.options, says.open);
+    this.write(says.files);
+    for (const step of says.steps ?? []) {
+      if (step.write) this.write(step.write);
+      else if (step.remove) unlinkSync(this.path(step.remove));
+      else if (step.copy) copyFileSync(...step.copy.map((name) => this.path(name)));
+      else if (step.patch) {
+        const bytes = readFileSync(this.path(step.patch));
+        Buffer.from(step.base64, "base64").copy(bytes, step.at);
+        writeFileSync(this.path(step.patch), bytes);
+      } else this.take(step, await this.ask(step));
+    }
+  }
+
+  kernel() {
+    const given = Object.entries(this.options).filter(([, value]) => value !== null);
+    const options = this.filled(Object.fromEntries(given));
+    const key = JSON.stringify(options);
+    if (this.opened !== key) {
+      const { runtime_root: runtimeRoot, ...rest } = options;
+      this.open = loopx.Kernel.open({ ...rest, runtimeRoot, now: this.now });
+      assert.equal(this.open.via, "native");
+      this.opened = key;
+    }
+    this.open.fixClock(this.now);
+    return this.open;
+  }
+
+  async ask(says) {
+    this.now = says.now ?? this.now;
+    return this.kernel().call(says.operation, this.filled(says.request === undefined ? {} : says.request));
+  }
+
+  take(says, answer) {
+    for (const [name, pointer] of Object.entries(says.take ?? {})) this.names.set(name, at(answer, pointer));
+    for (const [name, { at: pointer, begins }] of Object.entries(says.varies ?? {})) {
+      const value = at(answer, pointer);
+      assert.ok(value.startsWith(begins) && /^[0-9a-f]{32}$/.test(value.slice(begins.length)), value);
+      this.names.set(name, value);
+    }
+  }
+}
+
+async function one(states, vector) {
+  const world = new World();
+  try {
+    if (vector.state) await world.build(states[vector.state]);
+    await world.build(vector);
+    let answer;
+    try {
+      answer = await world.ask(vector);
+    } catch (error) {
+      if (!(error instanceof loopx.LoopxError)) throw error;
+      const { error_code, error: sentence, about, next_command } = world.filled(vector.error ?? {});
+      assert.deepEqual(error.toJSON(), { ok: false, error_code, error: sentence, about, next_command });
+      return;
+    }
+    assert.ok(vector.answer, `it is to be refused: ${JSON.stringify(answer)}`);
+    world.take(vector, answer);
+    for (const pointer of vector.aside ?? []) {
+      const cut = pointer.lastIndexOf("/");
+      at(answer, pointer.slice(0, cut))[pointer.slice(cut + 1)] = null;
+    }
+    assert.deepEqual(answer, world.filled(vector.answer));
+  } finally {
+    rmSync(world.root, { recursive: true, force: true });
+  }
+}
+
+test("vectors through Node", async () => {
+  const names = readdirSync(FOLDER).filter((name) => name.endsWith(".json")).sort();
+  const { states } = read("states.json");
+  const failed = [];
+  let total = 0;
+  for (const name of names) {
+    for (const vector of read(name).vectors ?? []) {
+      total += 1;
+      await one(states, vector).catch((error) => failed.push(`${name} ${vector.name}: ${error.message}`));
+    }
+  }
+  console.log(`vectors through Node: ${total - failed.length} of ${total}`);
+  assert.deepEqual(failed, []);
+  assert.equal(total, read("index.json").count);
+});
