@@ -2496,6 +2496,11 @@ export interface InstallRequest {
   uninstall?: boolean;
   /** Only say what would be done. */
   dry_run?: boolean;
+  /**
+   * The project in which files are put. Without it they go to the user's own folders,
+   * which only the command line knows.
+   */
+  project?: string | null;
 }
 
 /** Request of `init`. */

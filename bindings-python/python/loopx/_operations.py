@@ -1904,6 +1904,8 @@ Request:
     hosts: Hosts; `codex` stands for every Codex surface.
     uninstall: Take the files away.
     dry_run: Only say what would be done.
+    project: The project in which files are put. Without it they go to the
+        user's own folders, which only the command line knows.
 
 Raises:
     UsageError: the request is malformed.

@@ -2722,6 +2722,10 @@ class InstallRequest(TypedDict, total=False):
     """Take the files away."""
     dry_run: bool
     """Only say what would be done."""
+    project: str | None
+    """The project in which files are put. Without it they go to the user's own folders,
+    which only the command line knows.
+    """
 
 
 class InitRequest(TypedDict, total=False):
