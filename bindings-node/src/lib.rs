@@ -15,7 +15,7 @@ use loopx_core::kernel::{Clock, Kernel, KernelOptions};
 use napi::bindgen_prelude::AsyncTask;
 use napi_derive::napi;
 
-use crate::run::{Call, said};
+use crate::run::{Call, said, told};
 
 /// How long a read on the JavaScript thread waits for a lock.
 const QUICK: Duration = Duration::from_millis(50);
@@ -68,7 +68,7 @@ impl NativeKernel {
     #[napi]
     pub fn call_sync(&self, operation: String, request: String) -> String {
         let doors = self.doors();
-        said(guarded(|| run::read(&doors.quick, &operation, &request)))
+        told(guarded(|| run::read(&doors.quick, &operation, &request)))
     }
 
     /// Any operation, off the JavaScript thread.

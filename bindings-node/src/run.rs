@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use loopx_bindings::{guarded, parsed};
+use loopx_bindings::guarded;
 use loopx_core::kernel::Kernel;
 use loopx_core::operation::{Access, Operation};
 use loopx_core::{Error, ErrorCode, Result};
@@ -11,21 +11,26 @@ use serde_json::Value;
 
 /// An answer as it goes to JavaScript.
 pub fn said(answer: Result<Value>) -> String {
+    told(answer.map(|value| value.to_string()))
+}
+
+/// [`said`] of an answer that is a text already.
+pub fn told(answer: Result<String>) -> String {
     match answer {
-        Ok(value) => value.to_string(),
+        Ok(text) => text,
         Err(error) => format!("!{}", error.to_json()),
     }
 }
 
 /// A read on the JavaScript thread; a write would make it wait.
-pub fn read(kernel: &Kernel, operation: &str, request: &str) -> Result<Value> {
+pub fn read(kernel: &Kernel, operation: &str, request: &str) -> Result<String> {
     let found = Operation::TABLE.iter().find(|(_, name, ..)| *name == operation);
     if let Some((_, name, Access::Write, _)) = found {
         return Err(Error::new(ErrorCode::RequestInvalid, "operation")
             .message(format!("{name} writes, and does not run on the JavaScript thread"))
             .next("await kernel.call(operation, request)"));
     }
-    kernel.call(operation, &parsed("request", request)?)
+    loopx_bindings::call(kernel, "request", operation, request)
 }
 
 /// A call off the JavaScript thread.
@@ -47,7 +52,9 @@ impl Task for Call {
     type JsValue = String;
 
     fn compute(&mut self) -> napi::Result<String> {
-        Ok(said(guarded(|| self.kernel.call(&self.operation, &parsed("request", &self.request)?))))
+        Ok(told(guarded(|| {
+            loopx_bindings::call(&self.kernel, "request", &self.operation, &self.request)
+        })))
     }
 
     fn resolve(&mut self, _: Env, output: String) -> napi::Result<String> {

@@ -33,7 +33,7 @@ pub fn parsed(what: &str, text: &str) -> Result<Value> {
 
 /// Calls an operation between JSON texts; a refusal calls a request that is none `what`.
 pub fn call(kernel: &Kernel, what: &str, operation: &str, request: &str) -> Result<String> {
-    kernel.call(operation, &parsed(what, request)?).map(|answer| answer.to_string())
+    kernel.call_text(operation, &parsed(what, request)?)
 }
 
 /// A refusal with all that its row says: the public JSON, and beside it `class` and `retry`.

@@ -145,3 +145,14 @@ fn bare_commit(folder: &Path, uid: &GoalUid) -> (f64, f64) {
         conn.execute_batch("COMMIT").unwrap();
     })
 }
+
+/// Only decisions on unchanged state, for a profiler.
+pub fn decide(folder: &Path, runs: usize) -> Value {
+    let kernel = fill::kernel(folder);
+    let at = Addressed::to("bench");
+    let ask = json!({"goal_id": "bench", "agent_id": "agent-a"}).to_string();
+    let _ = &at;
+    std::thread::sleep(Duration::from_secs(3));
+    let (wall, cpu) = cost(runs, || assert!(kernel.call_text("quota.should_run", &ask).unwrap().starts_with("{\"ok\":true")));
+    json!({"wall_us": wall, "cpu_us": cpu})
+}

@@ -21,7 +21,7 @@ use crate::boundary::redact_shown;
 use crate::error::{Error, ErrorClass, ErrorCode};
 use crate::model::{AgentId, Finding, Instant, Todo};
 use crate::schedule::facts::{input_for, user_required};
-use crate::schedule::{HintInput, HintSize, SchedulerHint};
+use crate::schedule::{Cadence, HintInput, HintSize, SchedulerHint};
 
 use commands::{first_command, next_commands};
 pub use reference::ReferenceFields;
@@ -252,41 +252,94 @@ pub struct Details {
     pub goal_boundary: Option<Value>,
 }
 
-/// Decides and says it. For a refusal the value is the small failure payload with exit
-/// status 1, otherwise the packet with exit status 0.
-pub fn answer(situation: &Situation<'_>, goal_id: &str) -> (Decision, Value) {
+/// An answer that was decided and said.
+#[derive(Debug)]
+pub struct Answer {
+    /// What was decided.
+    pub decision: Decision,
+    said: Said,
+}
+
+/// What an answer says: JSON, and its text where that is written already.
+#[derive(Debug)]
+enum Said {
+    /// The failure payload.
+    Refusal(Value),
+    /// A packet, and the sections that come on top of it.
+    Packet { packet: Box<Packet>, text: String, sections: Details },
+}
+
+impl Answer {
+    /// As JSON: for a refusal the small failure payload with exit status 1, otherwise the
+    /// packet with exit status 0.
+    pub fn to_value(&self) -> Value {
+        match &self.said {
+            Said::Refusal(value) => value.clone(),
+            Said::Packet { packet, sections, .. } => {
+                let mut said = serde_json::to_value(packet).unwrap_or(Value::Null);
+                if let (Ok(Value::Object(sections)), Some(map)) =
+                    (serde_json::to_value(sections), said.as_object_mut())
+                {
+                    map.extend(sections);
+                }
+                said
+            }
+        }
+    }
+
+    /// The text of [`Answer::to_value`]. A packet was written when it was measured, and is
+    /// not written again.
+    pub fn into_text(self) -> String {
+        match self.said {
+            Said::Packet { text, sections, .. } if sections == Details::default() => text,
+            _ => self.to_value().to_string(),
+        }
+    }
+}
+
+/// Decides and says it.
+pub fn answer(situation: &Situation<'_>, goal_id: &str) -> Answer {
     let facts = Facts::find(situation.subject, situation.request, situation.now);
     let decision = decide_facts(&facts);
-    let value = match &facts {
-        Facts::Refused(error) => refusal(error, &decision, goal_id, situation.request),
+    let said = match &facts {
+        Facts::Refused(error) => {
+            Said::Refusal(refusal(error, &decision, goal_id, situation.request))
+        }
         Facts::Goal(facts) => say(facts, &decision),
     };
-    (decision, value)
+    Answer { decision, said }
 }
 
 /// The packet at the largest size that is within the budget. Sections that were asked
 /// for come on top of it.
-fn say(facts: &GoalFacts<'_>, decision: &Decision) -> Value {
-    let mut said = Value::Null;
+fn say(facts: &GoalFacts<'_>, decision: &Decision) -> Said {
     let input = input_for(facts, &decision.verdict);
+    let cadence = input.cadence();
     let texts = Texts::default();
     let detailed = facts.request.wants(Detail::Scheduler);
     let budget = if detailed { DETAIL_BUDGET } else { PACKET_BUDGET };
-    for size in SIZES {
-        let size =
-            if detailed { Size { stable: true, hint: HintSize::Full, ..size } } else { size };
-        said = serde_json::to_value(packet(facts, decision, &input, size, &texts))
-            .unwrap_or(Value::Null);
-        if said.to_string().len() <= budget {
+    let write = |size: Size| {
+        let size = match detailed {
+            true => Size { stable: true, hint: HintSize::Full, ..size },
+            false => size,
+        };
+        let packet = packet(facts, decision, &input, &cadence, size, &texts);
+        let mut text = Vec::with_capacity(2 * budget);
+        // What is written into memory is written.
+        serde_json::to_writer(&mut text, &packet).unwrap_or_default();
+        (packet, text)
+    };
+    let [largest, smaller @ ..] = SIZES;
+    let mut said = write(largest);
+    for size in smaller {
+        if said.1.len() <= budget {
             break;
         }
+        said = write(size);
     }
-    if let (Ok(Value::Object(sections)), Some(map)) =
-        (serde_json::to_value(details(facts)), said.as_object_mut())
-    {
-        map.extend(sections);
-    }
-    said
+    let (packet, text) = said;
+    let text = String::from_utf8(text).unwrap_or_default();
+    Said::Packet { packet: Box::new(packet), text, sections: details(facts) }
 }
 
 /// The failure payload of rules 1 to 3.
@@ -355,6 +408,7 @@ fn packet(
     facts: &GoalFacts<'_>,
     decision: &Decision,
     input: &HintInput<'_>,
+    cadence: &Cadence,
     size: Size,
     texts: &Texts,
 ) -> Packet {
@@ -363,7 +417,7 @@ fn packet(
         .selected
         .as_ref()
         .and_then(|id| facts.candidates.iter().find(|c| c.todo.todo_id == *id));
-    let hint = input.hint(size.hint);
+    let hint = input.hint_of(cadence, size.hint);
     let healthy = facts.health.is_empty();
     // What cannot be read is not zero.
     let known = !facts.view.unreadable;

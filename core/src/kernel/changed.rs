@@ -61,7 +61,7 @@ impl Kernel {
             return Ok(json!({"ok": true, "goal_id": id, "commit": 0, "changed": false,
                 "edited": false, "mark": "0"}));
         };
-        let store = self.stores.reader(&goal.store_path(uid), uid, self.sqlite())?;
+        let store = self.stores.reader(&goal.store_path(uid), uid, || self.sqlite())?;
         let commit = store.last_commit()?;
         let edit = match look(&goal, uid, &store, &self.equal) {
             Ok(Surface::Edited { bytes, .. }) => Some(sha256_hex(&bytes)),

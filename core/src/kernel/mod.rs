@@ -29,8 +29,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use crate::admission::packet::answer;
-use crate::admission::{AdmissionRequest, Decision, Detail, Situation, Subject, ViewQuery};
+use crate::admission::packet::{Answer, answer};
+use crate::admission::{AdmissionRequest, Detail, Situation, Subject, ViewQuery};
 use crate::command::quota::SpendSlotRequest;
 use crate::command::refresh::{RefreshStateRequest, refresh_state};
 use crate::command::settle::TurnSettleRequest;
@@ -142,6 +142,18 @@ impl Kernel {
                     .next("loopx --help")
             })
             .and_then(|op| self.run(op, request))
+    }
+
+    /// The text of what [`Kernel::call`] answers. That of `quota.should_run`, which hosts ask
+    /// again and again, is not built as a tree in between.
+    pub fn call_text(&self, operation: &str, request: &Value) -> Result<String> {
+        if Operation::find(operation) == Some(Operation::QuotaShouldRun) {
+            let (at, asked) = (Addressed::of(request)?, body::<ShouldRunRequest>(request)?);
+            if asked.turn_instance_id.is_none() {
+                return Ok(self.decide_now(&at, &asked).into_text());
+            }
+        }
+        self.call(operation, request).map(|answer| answer.to_string())
     }
 
     fn run(&self, operation: Operation, request: &Value) -> Result<Value> {
@@ -347,8 +359,7 @@ impl Kernel {
         if request.turn_instance_id.is_some() {
             return self.turn_admit(at, request);
         }
-        let (_, value) = self.decide_now(at, request);
-        value
+        self.decide_now(at, request).to_value()
     }
 
     /// Decides and binds the turn to the answer, in one commit; a repeat answers the same.
@@ -361,7 +372,7 @@ impl Kernel {
         })
     }
 
-    fn decide_now(&self, at: &Addressed, request: &ShouldRunRequest) -> (Decision, Value) {
+    fn decide_now(&self, at: &Addressed, request: &ShouldRunRequest) -> Answer {
         let now = self.now();
         let name = at.goal_id.clone().unwrap_or_default();
         let looked = self.goal_again(at.goal_id.as_deref()).and_then(|goal| {
@@ -477,7 +488,7 @@ fn refusal(
     request: &ShouldRunRequest,
     error: &Error,
     now: Instant,
-) -> (Decision, Value) {
+) -> Answer {
     let agent = request.agent_id.as_deref().and_then(|a| AgentId::parse(a).ok());
     let asked = AdmissionRequest { agent, ..AdmissionRequest::default() };
     answer(&Situation { subject: Subject::Refused(error), request: &asked, now }, goal)
@@ -485,7 +496,7 @@ fn refusal(
 
 fn refused(goal: &str, request: &ShouldRunRequest, error: &Error) -> Value {
     // The instant plays no part in a refusal.
-    refusal(goal, request, error, Instant::default()).1
+    refusal(goal, request, error, Instant::default()).to_value()
 }
 
 /// Whether an error is about records that cannot be trusted: rule 6 answers it.

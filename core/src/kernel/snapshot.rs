@@ -47,7 +47,7 @@ impl<'k> Snapshot<'k> {
         uid: &GoalUid,
         editor: Option<&AgentId>,
     ) -> Result<Self> {
-        let store = kernel.stores.reader(&goal.store_path(uid), uid, kernel.sqlite())?;
+        let store = kernel.stores.reader(&goal.store_path(uid), uid, || kernel.sqlite())?;
         let mut snapshot = Self {
             store: Box::new(store),
             adoption: Adoption::default(),

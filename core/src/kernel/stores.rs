@@ -52,8 +52,13 @@ pub(super) struct Lent<'s> {
 
 impl Stores {
     /// A store to read.
-    pub fn reader(&self, path: &Path, uid: &GoalUid, options: SqliteOptions) -> Result<Lent<'_>> {
-        self.lend(path, uid, Access::Read, || SqliteStore::open_read_only(path, uid, options))
+    pub fn reader(
+        &self,
+        path: &Path,
+        uid: &GoalUid,
+        options: impl FnOnce() -> SqliteOptions,
+    ) -> Result<Lent<'_>> {
+        self.lend(path, uid, Access::Read, || SqliteStore::open_read_only(path, uid, options()))
     }
 
     /// A store to write.

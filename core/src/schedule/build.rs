@@ -225,14 +225,18 @@ impl HintInput<'_> {
 
     /// The hint.
     pub fn hint(&self, size: HintSize) -> SchedulerHint {
-        let cadence = self.cadence();
+        self.hint_of(&self.cadence(), size)
+    }
+
+    /// The hint of a cadence that is known already.
+    pub fn hint_of(&self, cadence: &Cadence, size: HintSize) -> SchedulerHint {
         let class = cadence.class;
         let whole = size >= HintSize::Whole;
         let stop = class.is_stop();
         let repair = class.action == class::CONTEXT_REPAIR.action;
-        let app = self.app_step(&cadence);
+        let app = self.app_step(cadence);
         let initial = app.as_ref().and_then(|(ladder, _)| ladder.first().copied());
-        let (app_automation, codex_app) = self.app_packets(&cadence, app.as_ref(), size);
+        let (app_automation, codex_app) = self.app_packets(cadence, app.as_ref(), size);
         let phase = self.phase(app.as_ref().map(|(_, step)| step), repair);
         // What an app host is told has all of it; the context is in the detail.
         let hosted = !repair && self.context.is_some_and(ExecutionContext::is_app);
@@ -277,7 +281,7 @@ impl HintInput<'_> {
             }),
             app_automation,
             codex_app,
-            goal_runtime_continuation: self.continuation(&cadence),
+            goal_runtime_continuation: self.continuation(cadence),
             user_gate_notification_cooldown: self.cooldown(&class, app.as_ref().map(|(_, s)| s)),
             consistency_error: cadence.error.clone().map(|mut error| {
                 if size == HintSize::Least {
@@ -287,7 +291,7 @@ impl HintInput<'_> {
             }),
             detail_ref: (whole && !stop).then(|| detail_ref(class.limit.is_some())),
             cold_path_detail: (size == HintSize::Full && !stop).then(|| {
-                let mut detail = self.detail(&cadence, app.as_ref());
+                let mut detail = self.detail(cadence, app.as_ref());
                 if hosted {
                     detail.execution_context = self.context.map(ExecutionContext::projection);
                     detail.execution_phase = phase;

@@ -19,7 +19,7 @@ pub mod hint;
 pub mod rrule;
 pub mod wait;
 
-pub use build::{HintInput, HintSize};
+pub use build::{Cadence, HintInput, HintSize};
 pub use class::UNCHANGED_LIMIT;
 pub use context::ExecutionContext;
 pub use hint::SchedulerHint;

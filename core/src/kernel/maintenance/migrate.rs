@@ -117,7 +117,7 @@ impl Kernel {
         };
         for agent in askers {
             let request = ShouldRunRequest { agent_id: agent.clone(), ..Default::default() };
-            let (decision, _) = self.decide_now(&Addressed::to(id.as_str()), &request);
+            let decision = self.decide_now(&Addressed::to(id.as_str()), &request).decision;
             decisions.insert(
                 agent.unwrap_or_else(|| "-".to_owned()),
                 json!({

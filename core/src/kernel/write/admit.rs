@@ -30,7 +30,7 @@ impl Kernel {
         turn::until(self.now(), terms.ttl_seconds)?;
         let unbound = || {
             let plain = ShouldRunRequest { turn_instance_id: None, ..request.clone() };
-            self.decide_now(at, &plain).1
+            self.decide_now(at, &plain).to_value()
         };
         if agent.is_none() && !found.policy.roster.is_empty() {
             return Ok(unbound());
@@ -87,7 +87,8 @@ impl Kernel {
         let view = self.admission_view(stage, asked)?;
         let subject = Subject::Goal { policy: &stage.goal.policy, view: &view };
         let situation = Situation { subject, request: asked, now: stage.now };
-        let (decision, packet) = answer(&situation, stage.goal.policy.goal_id.as_str());
+        let answered = answer(&situation, stage.goal.policy.goal_id.as_str());
+        let (packet, decision) = (answered.to_value(), answered.decision);
         let minutes = packet
             .pointer("/scheduler_hint/next_check_minutes")
             .and_then(Value::as_u64)

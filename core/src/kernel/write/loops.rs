@@ -284,7 +284,7 @@ impl Kernel {
                 let view = self.admission_view(stage, &ask)?;
                 let subject = Subject::Goal { policy: &stage.goal.policy, view: &view };
                 let situation = Situation { subject, request: &ask, now };
-                (answer(&situation, stage.goal.policy.goal_id.as_str()).1, None)
+                (answer(&situation, stage.goal.policy.goal_id.as_str()).to_value(), None)
             }
             Ok(ask) => {
                 let terms = Terms {

@@ -113,7 +113,8 @@ impl Kernel {
         let view = self.admission_view(stage, &asked)?;
         let subject = Subject::Goal { policy: &stage.goal.policy, view: &view };
         let situation = Situation { subject, request: &asked, now: stage.now };
-        let (decision, packet) = answer(&situation, stage.goal.policy.goal_id.as_str());
+        let answered = answer(&situation, stage.goal.policy.goal_id.as_str());
+        let (packet, decision) = (answered.to_value(), answered.decision);
         Ok(json!({
             "should_run": decision.verdict.run,
             "rule": decision.rule,

@@ -1,11 +1,18 @@
-//! The last view of a connection, for as long as it is what reading again would find: a
+//! What a connection read last, for as long as it is what reading again would find: a
 //! long-lived host asks about the same state many times.
+//!
+//! Every commit writes to the store's file. While the file has the stamp that it had before
+//! it was read, a question costs no lock and no statement; else SQLite is asked whether
+//! somebody has committed.
+
+use std::path::PathBuf;
 
 use super::read::Db;
 use super::sql_error;
 use crate::admission::view::{View, ViewQuery};
 use crate::error::Result;
-use crate::model::{GrantLife, Instant};
+use crate::file::Stamp;
+use crate::model::{GrantLife, Instant, LegacyWitness};
 use crate::quota::window_start;
 
 /// A view and what it depends on.
@@ -14,6 +21,8 @@ struct Kept {
     view: View,
     query: ViewQuery,
     state: (i64, u64),
+    /// The file's stamp before it was read; `None` where a write may leave it as it is.
+    stamp: Option<Stamp>,
     /// The earliest instant after which a lease, a turn or a grant has ended.
     ends: Option<Instant>,
     /// The oldest spend inside the window.
@@ -33,24 +42,61 @@ impl Kept {
 }
 
 /// The views of one connection.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Views {
+    path: PathBuf,
     last: Option<Kept>,
+    legacy: Option<(Stamp, Option<LegacyWitness>)>,
     /// A process that asks once keeps nothing.
     asked: bool,
 }
 
 impl Views {
+    /// Of a connection to the store at `path`; nothing is kept yet.
+    pub(super) fn of(path: PathBuf) -> Self {
+        Self { path, last: None, legacy: None, asked: false }
+    }
+
+    /// The stamp of the file, if every write from now on gives it another.
+    fn settled(&self, stamp: Option<&Stamp>) -> Option<Stamp> {
+        stamp.filter(|stamp| stamp.is_settled(&self.path)).cloned()
+    }
+
+    /// The witness of the earlier tool's ledger.
+    pub(super) fn legacy(&mut self, db: Db<'_>) -> Result<Option<LegacyWitness>> {
+        if !self.asked {
+            return db.read_legacy();
+        }
+        let stamp = Stamp::of(&self.path);
+        if let Some((kept, witness)) = &self.legacy
+            && stamp.as_ref() == Some(kept)
+        {
+            return Ok(witness.clone());
+        }
+        let witness = db.read_legacy()?;
+        self.legacy = self.settled(stamp.as_ref()).map(|stamp| (stamp, witness.clone()));
+        Ok(witness)
+    }
+
     pub(super) fn view(&mut self, db: Db<'_>, query: &ViewQuery) -> Result<View> {
         if !std::mem::replace(&mut self.asked, true) {
             return db.snapshot(|| db.read_view(query));
         }
-        if let Some(kept) = self.last.as_ref().filter(|kept| kept.holds(query))
-            && kept.state == state(db)?
-        {
-            return Ok(kept.view.clone());
+        // Taken before anything is read, so that what is committed meanwhile changes it.
+        let stamp = Stamp::of(&self.path);
+        if let Some(kept) = self.last.as_ref().filter(|kept| kept.holds(query)) {
+            if kept.stamp.is_some() && kept.stamp == stamp {
+                return Ok(kept.view.clone());
+            }
+            if kept.state == state(db)? {
+                let stamp = self.settled(stamp.as_ref());
+                let view = kept.view.clone();
+                self.last.iter_mut().for_each(|kept| kept.stamp.clone_from(&stamp));
+                return Ok(view);
+            }
         }
         self.last = None;
+        let stamp = self.settled(stamp.as_ref());
         let kept = db.snapshot(|| {
             let view = db.read_view(query)?;
             let grants = view.grants.iter().filter_map(|grant| match grant.life {
@@ -61,7 +107,7 @@ impl Views {
             let turns = view.turns.iter().filter_map(|turn| turn.expires_at);
             let ends = leases.chain(turns).chain(grants).min();
             let oldest = db.oldest_spend(window_start(&query.quota, query.now))?;
-            Ok(Kept { view, query: query.clone(), state: state(db)?, ends, oldest })
+            Ok(Kept { view, query: query.clone(), state: state(db)?, stamp, ends, oldest })
         })?;
         let view = kept.view.clone();
         self.last = Some(kept);

@@ -225,7 +225,7 @@ impl SqliteStore {
             path: draft.to_path_buf(),
             identity: None,
             options: options.clone(),
-            views: RefCell::default(),
+            views: RefCell::new(Views::of(draft.to_path_buf())),
         };
         let mut transaction = Box::new(store.begin_unqueued()?);
         fill(transaction.as_mut())?;
@@ -270,7 +270,7 @@ impl SqliteStore {
             path: path.to_path_buf(),
             identity,
             options,
-            views: RefCell::default(),
+            views: RefCell::new(Views::of(path.to_path_buf())),
         })
     }
 

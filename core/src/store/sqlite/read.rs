@@ -103,6 +103,11 @@ impl Db<'_> {
         answer.and_then(|value| ended.map(|()| value))
     }
 
+    /// The witness of the earlier tool's ledger.
+    pub(super) fn read_legacy(&self) -> Result<Option<LegacyWitness>> {
+        self.doc("SELECT value FROM meta WHERE key = 'legacy'", [])
+    }
+
     fn target(&self, id: &TodoId) -> Result<Target> {
         Ok(match self.todo(id)? {
             None => Target::Missing,
@@ -541,7 +546,10 @@ impl Read for Db<'_> {
     }
 
     fn legacy(&self) -> Result<Option<LegacyWitness>> {
-        self.doc("SELECT value FROM meta WHERE key = 'legacy'", [])
+        match self.views.map(RefCell::try_borrow_mut) {
+            Some(Ok(mut views)) if self.conn.is_autocommit() => views.legacy(*self),
+            _ => self.read_legacy(),
+        }
     }
 
     fn last_drawn(&self) -> Result<Option<String>> {
