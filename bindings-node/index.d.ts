@@ -784,14 +784,69 @@ export interface Packet {
   /** The agent is to work or a person to act. */
   action_required: boolean;
   open_count: number;
-  heartbeat_recommendation: unknown;
-  execution_obligation: unknown;
-  automation_liveness: unknown;
-  protocol_action_packet: unknown;
-  plan_summary: unknown;
-  todo_write_hint: unknown;
+  /** How an automation takes the answer. */
+  heartbeat_recommendation: {
+    /** Mode. */
+    recommended_mode: string;
+    /** `NOTIFY` or `DONT_NOTIFY`. */
+    notify: string;
+    /** The agent works now. */
+    agent_must_attempt: boolean;
+    source?: string;
+    spend_policy?: string;
+    reason?: string;
+  };
+  /** What the agent owes. */
+  execution_obligation: {
+    /** It works now. */
+    must_attempt_work: boolean;
+    /** Same as the packet's `effective_action`. */
+    kind: string;
+    /** It may deliver, not only mend. */
+    delivery_allowed: boolean;
+    /** Never: telling a person and working are apart. */
+    notify_is_execution_gate: boolean;
+    reason?: string | null;
+  };
+  /** Whether an automation goes on. */
+  automation_liveness: {
+    keep_active: boolean;
+    pause_allowed: boolean;
+    automation_action: string;
+  };
+  /** The answer in one line. */
+  protocol_action_packet: {
+    /** `protocol_action_packet_v0`. */
+    schema_version: string;
+    summary: string;
+  };
+  /** Open todos by who does them. */
+  plan_summary: {
+    agent_open: number;
+    user_open: number;
+  };
+  /** Whether todos are to be written. */
+  todo_write_hint: {
+    required: boolean;
+  };
   /** Only when the goal is proven ended: hosts stop on nothing less. */
-  goal_frontier_projection?: unknown;
+  goal_frontier_projection?: {
+    /** What kind of end it is. */
+    terminal_state: {
+      /** `goal_terminal_state_v0`. */
+      schema_version: string;
+      kind: string;
+      derived: boolean;
+      source: string;
+    };
+    /** What the end was derived from. */
+    source_completeness: {
+      /** `goal_terminal_source_completeness_v0`. */
+      schema_version: string;
+      user_todos: string;
+      agent_todos: string;
+    };
+  } | null;
   rollout_event: null;
 }
 

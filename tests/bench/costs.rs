@@ -6,7 +6,6 @@ use std::time::{Duration, Instant as Watch};
 
 use loopx_core::command::refresh::RefreshStateRequest;
 use loopx_core::command::todo::{TodoListRequest, TodoUpdateRequest};
-use loopx_core::command::turn::ShouldRunRequest;
 use loopx_core::model::{CommitRecord, EffectId, GoalUid, Instant};
 use loopx_core::operation::Addressed;
 use loopx_core::store::{Read as _, SqliteStore, Store as _};
@@ -79,8 +78,12 @@ pub fn measure(folder: &Path) -> Value {
     let shown = kernel.goal_show(&at).unwrap();
     let uid = GoalUid::trusted(shown["goal_uid"].as_str().unwrap());
     let agent = || Some("agent-a".to_owned());
-    let ask = ShouldRunRequest { agent_id: agent(), ..ShouldRunRequest::default() };
-    let decide = || assert_eq!(kernel.should_run(&at, &ask)["ok"], true);
+    // As a host in process asks: for the text that it hands on.
+    let ask = json!({"goal_id": "bench", "agent_id": "agent-a"});
+    let decide = || {
+        let said = kernel.call_text("quota.should_run", &ask).unwrap();
+        assert!(said.starts_with("{\"ok\":true"), "{said}");
+    };
     // Files that were written a moment ago are read again, as the next write may come in the
     // same tick of the clock.
     std::thread::sleep(Duration::from_secs(3));
@@ -144,15 +147,4 @@ fn bare_commit(folder: &Path, uid: &GoalUid) -> (f64, f64) {
             .unwrap();
         conn.execute_batch("COMMIT").unwrap();
     })
-}
-
-/// Only decisions on unchanged state, for a profiler.
-pub fn decide(folder: &Path, runs: usize) -> Value {
-    let kernel = fill::kernel(folder);
-    let at = Addressed::to("bench");
-    let ask = json!({"goal_id": "bench", "agent_id": "agent-a"}).to_string();
-    let _ = &at;
-    std::thread::sleep(Duration::from_secs(3));
-    let (wall, cpu) = cost(runs, || assert!(kernel.call_text("quota.should_run", &ask).unwrap().starts_with("{\"ok\":true")));
-    json!({"wall_us": wall, "cpu_us": cpu})
 }

@@ -17,7 +17,6 @@ fn main() {
         ["fill", folder, todos, spends] => {
             fill::goal(Path::new(folder), todos.parse().unwrap(), spends.parse().unwrap())
         }
-        ["decide", folder, runs] => costs::decide(Path::new(folder), runs.parse().unwrap()),
         ["costs", folder] => costs::measure(Path::new(folder)),
         ["modes", folder] => modes::compare(Path::new(folder)),
         ["read", file] => modes::read(Path::new(file)),

@@ -437,8 +437,10 @@ fn check_packet(said: &Said) -> Result<(), TestCaseError> {
     let request =
         AdmissionRequest { agent: said.named.then_some(agent), ..AdmissionRequest::default() };
     let subject = Subject::Goal { policy: &policy, view: &view };
-    let (decision, packet) = answer(&Situation { subject, request: &request, now }, &said.goal);
+    let answered = answer(&Situation { subject, request: &request, now }, &said.goal);
+    let (packet, decision) = (answered.to_value(), answered.decision.clone());
     let text = packet.to_string();
+    prop_assert_eq!(&answered.into_text(), &text, "as it was written when it was measured");
     let bytes = text.len();
     prop_assert!(bytes <= PACKET_BUDGET, "{bytes} bytes by rule {}: {text}", decision.rule);
     let back: Value = serde_json::from_str(&text).unwrap();

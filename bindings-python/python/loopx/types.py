@@ -851,6 +851,91 @@ class Findings(TypedDict, total=False):
     """How to mend it."""
 
 
+class HeartbeatRecommendation(TypedDict, total=False):
+    """How an automation takes the answer."""
+
+    recommended_mode: Required[str]
+    """Mode."""
+    notify: Required[str]
+    """`NOTIFY` or `DONT_NOTIFY`."""
+    agent_must_attempt: Required[bool]
+    """The agent works now."""
+    source: str
+    spend_policy: str
+    reason: str
+
+
+class ExecutionObligation(TypedDict, total=False):
+    """What the agent owes."""
+
+    must_attempt_work: Required[bool]
+    """It works now."""
+    kind: Required[str]
+    """Same as the packet's `effective_action`."""
+    delivery_allowed: Required[bool]
+    """It may deliver, not only mend."""
+    notify_is_execution_gate: Required[bool]
+    """Never: telling a person and working are apart."""
+    reason: str | None
+
+
+class AutomationLiveness(TypedDict):
+    """Whether an automation goes on."""
+
+    keep_active: bool
+    pause_allowed: bool
+    automation_action: str
+
+
+class ProtocolActionPacket(TypedDict):
+    """The answer in one line."""
+
+    schema_version: str
+    """`protocol_action_packet_v0`."""
+    summary: str
+
+
+class PlanSummary(TypedDict):
+    """Open todos by who does them."""
+
+    agent_open: int
+    user_open: int
+
+
+class TodoWriteHint(TypedDict):
+    """Whether todos are to be written."""
+
+    required: bool
+
+
+class TerminalState(TypedDict):
+    """What kind of end it is."""
+
+    schema_version: str
+    """`goal_terminal_state_v0`."""
+    kind: str
+    derived: bool
+    source: str
+
+
+class SourceCompleteness(TypedDict):
+    """What the end was derived from."""
+
+    schema_version: str
+    """`goal_terminal_source_completeness_v0`."""
+    user_todos: str
+    agent_todos: str
+
+
+class GoalFrontierProjection(TypedDict):
+    """Only when the goal is proven ended: hosts stop on nothing less."""
+
+    terminal_state: TerminalState
+    """What kind of end it is."""
+    source_completeness: SourceCompleteness
+    """What the end was derived from."""
+
+
 class Packet(TypedDict, total=False):
     """What `quota.should_run` and `turn.admit` answer."""
 
@@ -915,13 +1000,19 @@ class Packet(TypedDict, total=False):
     action_required: Required[bool]
     """The agent is to work or a person to act."""
     open_count: Required[int]
-    heartbeat_recommendation: Required[Any]
-    execution_obligation: Required[Any]
-    automation_liveness: Required[Any]
-    protocol_action_packet: Required[Any]
-    plan_summary: Required[Any]
-    todo_write_hint: Required[Any]
-    goal_frontier_projection: Any
+    heartbeat_recommendation: Required[HeartbeatRecommendation]
+    """How an automation takes the answer."""
+    execution_obligation: Required[ExecutionObligation]
+    """What the agent owes."""
+    automation_liveness: Required[AutomationLiveness]
+    """Whether an automation goes on."""
+    protocol_action_packet: Required[ProtocolActionPacket]
+    """The answer in one line."""
+    plan_summary: Required[PlanSummary]
+    """Open todos by who does them."""
+    todo_write_hint: Required[TodoWriteHint]
+    """Whether todos are to be written."""
+    goal_frontier_projection: GoalFrontierProjection | None
     """Only when the goal is proven ended: hosts stop on nothing less."""
     rollout_event: Required[None]
 

@@ -483,12 +483,7 @@ fn observed_rrule(text: &str) -> Result<String> {
 }
 
 /// The failure payload of an admission question.
-fn refusal(
-    goal: &str,
-    request: &ShouldRunRequest,
-    error: &Error,
-    now: Instant,
-) -> Answer {
+fn refusal(goal: &str, request: &ShouldRunRequest, error: &Error, now: Instant) -> Answer {
     let agent = request.agent_id.as_deref().and_then(|a| AgentId::parse(a).ok());
     let asked = AdmissionRequest { agent, ..AdmissionRequest::default() };
     answer(&Situation { subject: Subject::Refused(error), request: &asked, now }, goal)

@@ -395,7 +395,8 @@ impl World {
         };
         let subject = Subject::Goal { policy: &self.policy, view: &view };
         let situation = Situation { subject, request: &request, now };
-        let (decision, packet) = answer(&situation, self.policy.goal_id.as_str());
+        let answered = answer(&situation, self.policy.goal_id.as_str());
+        let (packet, decision) = (answered.to_value(), answered.decision);
         let reading = Reading::of(&packet, self.hosts[n].surface, now).unwrap();
         let run = decision.verdict.run;
         self.made += 1;

@@ -122,3 +122,68 @@ fn state(db: Db<'_>) -> Result<(i64, u64)> {
     let version = statement.query_row([], |row| row.get(0)).map_err(sql_error)?;
     Ok((version, db.conn.total_changes()))
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use std::time::Duration;
+
+    use rusqlite::Connection;
+
+    use crate::admission::view::ViewQuery;
+    use crate::error::ErrorCode;
+    use crate::file::holder::HolderNote;
+    use crate::model::{CommitRecord, EffectId, GoalUid, Instant, QuotaPolicy};
+    use crate::store::sqlite::SqliteOptions;
+    use crate::store::{Read as _, SqliteStore, Store as _};
+
+    #[test]
+    fn a_settled_file_is_not_asked_again_and_every_commit_is_seen() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("goal.db");
+        let uid = GoalUid::trusted("u1");
+        let holder = HolderNote {
+            operation: "test".into(),
+            agent: None,
+            pid: std::process::id(),
+            acquired_at: None,
+        };
+        let options = SqliteOptions { deadline: Duration::from_millis(20), holder };
+        let mut writer =
+            SqliteStore::create(&path, &uid, options.clone(), &mut |_| Ok(())).unwrap();
+        let reader = SqliteStore::open_read_only(&path, &uid, options).unwrap();
+        let query =
+            ViewQuery { now: Instant::default(), quota: QuotaPolicy::default(), complete: false };
+        let look = || reader.view(&query).map(|view| view.commit);
+        let locker = Connection::open(&path).unwrap();
+        let locked = |work: &dyn Fn()| {
+            locker.execute_batch("BEGIN EXCLUSIVE").unwrap();
+            work();
+            locker.execute_batch("ROLLBACK").unwrap();
+        };
+        for _ in 0..3 {
+            assert_eq!(look().unwrap(), 0);
+        }
+        // The file was written a moment ago: only SQLite knows whether it is the same.
+        locked(&|| assert_eq!(look().unwrap_err().code, ErrorCode::StoreBusy));
+        std::thread::sleep(Duration::from_millis(2_100));
+        assert_eq!((look().unwrap(), reader.legacy().unwrap()), (0, None));
+        locked(&|| assert_eq!((look().unwrap(), reader.legacy().unwrap()), (0, None)));
+        for n in 1..=3 {
+            let mut tx = writer.begin("test").unwrap();
+            tx.record(&CommitRecord {
+                n,
+                effect_id: EffectId::trusted(format!("e{n}")),
+                verb: "test".into(),
+                agent: None,
+                at: Instant::default(),
+                fixed_clock: false,
+                body_digest: String::new(),
+                receipt: serde_json::Value::Null,
+            })
+            .unwrap();
+            drop(tx.commit().unwrap());
+            assert_eq!(look().unwrap(), n);
+        }
+    }
+}
