@@ -3,7 +3,7 @@
 
 import assert from "node:assert/strict";
 import { execFileSync, spawn, spawnSync } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -45,6 +45,20 @@ test("ESM and CJS are the same module, with every operation as a method", async 
     assert.match(types, new RegExp(`^  ${method}\\(request`, "m"), name);
   }
   assert.equal(loopx.version, require(path.join(PACKAGE, "lib/version.json")).version);
+});
+
+any("the README's lines for JavaScript deliver a turn", async (world) => {
+  const readme = readFileSync(path.resolve(import.meta.dirname, "../README.md"), "utf8");
+  const [, lines] = /```js\n([^]*?)```/.exec(readme);
+  assert.equal(lines.trim().split("\n").length, 5);
+  await world.kernel.todoAdd({ goal_id: "g", role: "agent", text: "[P1] First" });
+  mkdirSync(path.join(world.project, "node_modules"));
+  symlinkSync(PACKAGE, path.join(world.project, "node_modules/loopx"), "dir");
+  writeFileSync(path.join(world.project, "ask.mjs"), lines);
+  const env = { ...process.env, NODE_TEST_CONTEXT: undefined, HOME: world.folder, LOOPX_NOW: world.instant };
+  execFileSync(process.execPath, ["ask.mjs"], { cwd: world.project, env });
+  assert.deepEqual((await world.kernel.todoList({ goal_id: "g", status: "done" })).todos.map((t) => t.text), ["[P1] First"]);
+  assert.equal(world.kernel.quotaStatus({ goal_id: "g" }).quota.spent_slots, 1);
 });
 
 any("a refusal is a LoopxError with code, thing and next command", async (world) => {

@@ -85,6 +85,18 @@ class Package(unittest.TestCase):
         self.assertEqual((said.returncode, said.stdout), (0, "[P1] First\n"), said.stderr)
         self.assertEqual(len(made.todo_list(goal_id="g")["todos"]), 2)
 
+    def test_the_lines_of_the_readme_deliver_a_turn(self) -> None:
+        (lines,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+        self.assertEqual(len(lines.splitlines()), 5)
+        folder = tempfile.mkdtemp(prefix="loopx-python-")
+        self.addCleanup(shutil.rmtree, folder)
+        made = loopx.Kernel.open(folder, home=folder)
+        made.goal_create(goal_id="g", objective="x", agents=["ada"])
+        made.todo_add(goal_id="g", role="agent", text="[P1] First")
+        subprocess.run([sys.executable, "-c", lines], cwd=folder, env=clean(HOME=folder), check=True)
+        (todo,) = made.todo_list(goal_id="g", status="done")["todos"]
+        self.assertEqual((todo["text"], made.quota_status(goal_id="g")["quota"]["spent_slots"]), ("[P1] First", 1))
+
     def test_every_operation_is_a_method_with_units_and_errors(self) -> None:
         schemas = json.loads((ROOT / "docs/schemas.json").read_text())["requests"]
         self.assertEqual([row[0] for row in OPERATIONS], list(schemas))

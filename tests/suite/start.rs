@@ -99,6 +99,39 @@ fn three_commands_from_an_empty_folder_as_the_readme_has_them() {
     }
 }
 
+/// The README's lines for a shell, as a script that a cron line could run: one wake, one todo.
+#[test]
+fn the_lines_for_a_shell_deliver_a_turn_a_wake() {
+    let readme = fs::read_to_string(repository().join("README.md")).unwrap();
+    let lines = readme.split("```sh\n").nth(1).unwrap().split("```").next().unwrap();
+    assert_eq!(lines.lines().count(), 5);
+    let sandbox = Sandbox::new();
+    let goal = ["goal", "create", "--goal-id", "g", "--objective", "x", "--agent-id", "ada"];
+    json_of(&sandbox, &goal);
+    json_of(&sandbox, &["todo", "add", "--role", "agent", "--text", "[P1] First"]);
+    let bin = sandbox.base().join("bin");
+    fs::create_dir(&bin).unwrap();
+    std::os::unix::fs::symlink(binary(), bin.join("loopx")).unwrap();
+    let agent = sandbox.project().join("agent.sh");
+    fs::write(&agent, "#!/bin/sh\nif [ -e worked ]; then echo progress; else echo completed; fi\necho worked >> worked\n").unwrap();
+    fs::set_permissions(&agent, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    // The second wake is to say what follows, and has no todo that could be completed.
+    for wake in 1..=2 {
+        let status = Command::new("sh")
+            .args(["-e", "-c", lines])
+            .current_dir(sandbox.project())
+            .env_clear()
+            .env("PATH", format!("{}:/usr/bin:/bin", bin.display()))
+            .env("HOME", sandbox.home())
+            .status()
+            .unwrap();
+        assert!(status.success(), "wake {wake}");
+        let done = json_of(&sandbox, &["todo", "list", "--status", "done"]);
+        assert_eq!(done["todos"].as_array().unwrap().len(), 1, "{done:#}");
+    }
+    assert_eq!(fs::read_to_string(sandbox.project().join("worked")).unwrap(), "worked\nworked\n");
+}
+
 #[test]
 fn init_makes_a_goal_once_and_then_finds_it() {
     let sandbox = Sandbox::new();
