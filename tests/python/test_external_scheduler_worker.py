@@ -72,3 +72,13 @@ class Together(Project):
             run(self.kernel, Hands(), goal_id="g", agent_id="ada", wake=["true"])
         (goal,) = self.kernel.quota_status(goal_id="g")["goals"]
         self.assertEqual((goal["spent_slots"], goal["reserved_slots"]), (0, 0))
+
+
+class Missing(unittest.TestCase):
+    def test_row_127_without_the_wheel_it_says_how_to_get_it(self) -> None:
+        said = subprocess.run(
+            [sys.executable, "-I", "-S", PYTHON[1], "--once"], capture_output=True, text=True, env=clean()
+        )
+        self.assertEqual((said.returncode, said.stdout), (1, ""))
+        self.assertIn("python3 -m pip install loopx-kernel", said.stderr)
+        self.assertNotIn("Traceback", said.stderr)
