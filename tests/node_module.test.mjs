@@ -58,7 +58,7 @@ any("the README's lines for JavaScript deliver a turn", async (world) => {
   const env = { ...process.env, NODE_TEST_CONTEXT: undefined, HOME: world.folder, LOOPX_NOW: world.instant };
   execFileSync(process.execPath, ["ask.mjs"], { cwd: world.project, env });
   assert.deepEqual((await world.kernel.todoList({ goal_id: "g", status: "done" })).todos.map((t) => t.text), ["[P1] First"]);
-  assert.equal(world.kernel.quotaStatus({ goal_id: "g" }).quota.spent_slots, 1);
+  assert.equal(world.kernel.quotaStatus({ goal_id: "g" }).goals[0].spent_slots, 1);
 });
 
 any("a refusal is a LoopxError with code, thing and next command", async (world) => {

@@ -95,7 +95,7 @@ class Package(unittest.TestCase):
         made.todo_add(goal_id="g", role="agent", text="[P1] First")
         subprocess.run([sys.executable, "-c", lines], cwd=folder, env=clean(HOME=folder), check=True)
         (todo,) = made.todo_list(goal_id="g", status="done")["todos"]
-        self.assertEqual((todo["text"], made.quota_status(goal_id="g")["quota"]["spent_slots"]), ("[P1] First", 1))
+        self.assertEqual((todo["text"], made.quota_status(goal_id="g")["goals"][0]["spent_slots"]), ("[P1] First", 1))
 
     def test_every_operation_is_a_method_with_units_and_errors(self) -> None:
         schemas = json.loads((ROOT / "docs/schemas.json").read_text())["requests"]
