@@ -26,7 +26,7 @@ use crate::schedule::{Cadence, HintInput, HintSize, SchedulerHint};
 use commands::{first_command, next_commands};
 pub use reference::ReferenceFields;
 use reference::{notify_word, reference_fields};
-use size::{Commands, SIZES, Size};
+use size::{Commands, SIZES, Size, largest_that_fits};
 use texts::Texts;
 
 /// Bytes of the default packet: what it is cut to, step by step, before it is sent.
@@ -329,15 +329,12 @@ fn say(facts: &GoalFacts<'_>, decision: &Decision) -> Said {
         serde_json::to_writer(&mut text, &packet).unwrap_or_default();
         (packet, text)
     };
-    let [largest, smaller @ ..] = SIZES;
-    let mut said = write(largest);
-    for size in smaller {
-        if said.1.len() <= budget {
-            break;
-        }
-        said = write(size);
-    }
-    let (packet, text) = said;
+    let (_, (packet, text)) = largest_that_fits(budget, write, |(_, text)| text.len());
+    debug_assert_eq!(
+        Some(text.len()),
+        SIZES.iter().map(|size| write(*size).1.len()).find(|len| *len <= budget),
+        "the largest size that fits, whatever was tried first"
+    );
     let text = String::from_utf8(text).unwrap_or_default();
     Said::Packet { packet: Box::new(packet), text, sections: details(facts) }
 }
