@@ -55,10 +55,12 @@ class Hands(Protocol):
         than ``output_limit`` bytes on a stream, and at a stop signal: SIGTERM, and after
         ``grace`` seconds SIGKILL. ``everything``: also what has left its process group.
         """
+        ...
 
     def end_marked(self, mark: str, grace: float) -> int:
         """Ends what has ``mark`` (``NAME=value``) in its environment, as a worker that was
         killed left it; how many there were."""
+        ...
 
 
 def run(

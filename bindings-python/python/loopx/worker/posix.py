@@ -41,6 +41,9 @@ class Process:
 
     def __init__(self) -> None:
         self.stops: list[int] = []
+        # A child's thread may ring after the end; the number of a closed pipe may be another
+        # file's by then.
+        self.closing, self.closed = threading.Lock(), False
         self.selector = selectors.DefaultSelector()
         self.bell, self.rung = os.pipe()
         for end in (self.bell, self.rung):
@@ -55,6 +58,8 @@ class Process:
 
     def close(self) -> None:
         """Gives back what it has open; a process that listens for signals has no need to."""
+        with self.closing:
+            self.closed = True
         self.selector.close()
         os.close(self.bell)
         os.close(self.rung)
@@ -69,8 +74,9 @@ class Process:
 
     def ring(self) -> None:
         """There is news: whoever waits looks again."""
-        with contextlib.suppress(BlockingIOError):
-            os.write(self.rung, b"\0")
+        with self.closing, contextlib.suppress(BlockingIOError):
+            if not self.closed:
+                os.write(self.rung, b"\0")
 
     def wait(self, seconds: float, ready: Callable[[], object]) -> bool:
         """Waits until `ready()`, at most so long; reads what comes from children meanwhile."""
@@ -121,7 +127,7 @@ class Process:
         begun = time.monotonic()
         if self.stops:
             return Report("stopped", number=self.stops[0])
-        inherited = os.environ if inherit else {}
+        inherited = dict(os.environ) if inherit else dict[str, str]()
         whole = {name: value for name, value in inherited.items() if name not in without}
         whole.update(env)
         if everything:
