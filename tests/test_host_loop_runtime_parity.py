@@ -89,12 +89,20 @@ NOT_MADE = {
 
 
 def native() -> Path | None:
-    """A build of Node's module, the newest."""
-    given = [Path(os.environ["LOOPX_NATIVE"])] if os.environ.get("LOOPX_NATIVE") else []
+    """The build of Node's module that is named, else the newest."""
+    if os.environ.get("LOOPX_NATIVE"):
+        return Path(os.environ["LOOPX_NATIVE"])
     built = [ROOT / "target" / profile / "libloopx_node.so" for profile in ("release", "debug")]
     packed = ROOT.glob("target/node/package/native/*/loopx.node")
-    found = [path for path in (*given, *built, *packed) if path.is_file()]
+    found = [path for path in (*built, *packed) if path.is_file()]
     return max(found, key=lambda path: path.stat().st_mtime, default=None)
+
+
+class Classes(unittest.TestCase):
+    def test_every_class_is_made_or_named(self) -> None:
+        source = (ROOT / "core/src/schedule/class.rs").read_text(encoding="utf-8")
+        classes = {line.split('"')[1] for line in source.splitlines() if ' class: "' in line}
+        self.assertEqual(classes, set(CLASSES) | NOT_MADE)
 
 
 class Parity(unittest.TestCase):
@@ -147,14 +155,17 @@ class Parity(unittest.TestCase):
         )
         self.assertEqual(said.returncode, 0, said.stdout + said.stderr)
         plan: Plan = []
+        probed = False
         for line in map(json.loads, said.stdout.splitlines()):
             status = line["status"]
+            probed |= status == "final_quota_replan_probe"
             if status == "waiting":
                 until = line.get("next_check_at")
                 plan.append(("wait", until[:19]) if until else ("recheck",))
             elif status == "final_quota_replan_probe":
                 self.assertIs(line["changed"], False)
             elif status == "stop_after_unchanged_limit":
+                self.assertTrue(probed, "a pause comes after the final recheck")
                 plan.append(("pause", "unchanged_limit"))
             elif status == "terminal":
                 over = {"terminal": "terminal_no_followup"}.get(line["class"], line["class"])
@@ -172,6 +183,7 @@ class Parity(unittest.TestCase):
             print("SKIPPED: loopx is not built, its worker is not compared")
         for name, (prepare, goal) in CLASSES.items():
             looks = self.of_pi(self.made(f"{name}-pi", prepare, goal))
+            self.assertTrue(looks, name)
             copies = {
                 (worker, wake): (command, self.made(f"{name}-{worker}-{wake}", prepare, goal))
                 for worker, command in workers
@@ -196,11 +208,6 @@ class Parity(unittest.TestCase):
                         self.assertEqual(found, expected)
             if name in ("human_gate", "agent_scope_wait"):
                 self.assertEqual(counted, ["wait", "wait", "recheck", "pause"], name)
-
-    def test_every_class_is_made_or_named(self) -> None:
-        source = (ROOT / "core/src/schedule/class.rs").read_text(encoding="utf-8")
-        classes = {line.split('"')[1] for line in source.splitlines() if ' class: "' in line}
-        self.assertEqual(classes, set(CLASSES) | NOT_MADE)
 
 
 def pi_action(action: dict[str, Any], cadence_class: str) -> tuple[str, ...]:

@@ -50,7 +50,10 @@ impl NativeKernel {
     #[new]
     fn open(py: Python<'_>, options: &Bound<'_, PyDict>) -> PyResult<Self> {
         let options = asked::object(options)?.to_string();
-        let handle = detached(py, || Handle::open(loopx_bindings::read("options", &options)?))?;
+        // With the interpreter: its threads write the environment that is read here.
+        let options = guarded(|| loopx_bindings::read("options", &options))
+            .map_err(|error| raised(py, &error))?;
+        let handle = detached(py, || Handle::open(options))?;
         Ok(Self { handle })
     }
 

@@ -22,9 +22,27 @@ from planner_worker import (  # noqa: E402
     WorkspaceError, run_planner_worker_once,
 )  # fmt: skip
 from planner_worker.fake import FakeRuntime, completed, plan, step  # noqa: E402
+from planner_worker.validation import approved, is_independent  # noqa: E402
 
 TOKEN = "ghp_" + "a1B2c3D4e5" * 4
 ROUTES = {"planner": ModelRoute("big", "high"), "cheap_worker": ModelRoute("small", "low")}
+
+
+class Approval(unittest.TestCase):
+    def test_program_texts_and_ways_out_are_not_approved(self) -> None:
+        for command in [
+            "python3 -c 1", "python3 -Bc 1", "python3 -B -c1", "go -C/etc test", "pytest --x=/tmp/p=1",
+            "pytest ../x", "pytest ~/x", "cargo test --manifest-path=/x/Cargo.toml",
+        ]:  # fmt: skip
+            with self.subTest(command), self.assertRaises(ContractError):
+                approved([command])
+        self.assertEqual(len(approved(["python3 -B check.py -cx", "pytest -k=a=b tests", "cargo test --lib"])), 3)
+
+    def test_a_check_that_begins_in_the_workers_files_is_not_independent(self) -> None:
+        for command in ["python3 tests/test_x.py", "python3 -m unittest tests.test_x.Case", "pytest tests", "pytest ."]:
+            self.assertFalse(is_independent(command, {"tests/test_x.py"}), command)
+        for command in ["python3 check.py", "pytest other", "python3 -m unittest tests.test_y"]:
+            self.assertTrue(is_independent(command, {"tests/test_x.py"}), command)
 
 
 class Planner(unittest.TestCase):

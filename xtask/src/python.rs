@@ -203,7 +203,13 @@ impl Tools {
         must_succeed(
             workspace
                 .program(self.program("maturin"))
-                .args(["build", "--quiet", "--profile", if debug { "dev" } else { "release" }])
+                .args([
+                    "build",
+                    "--quiet",
+                    "--locked",
+                    "--profile",
+                    if debug { "dev" } else { "release" },
+                ])
                 .arg("--manifest-path")
                 .arg(workspace.root.join("bindings-python/Cargo.toml"))
                 .arg("--interpreter")

@@ -56,13 +56,32 @@ def approved(commands: Iterable[str]) -> frozenset[str]:
         if words[0] not in PROGRAMS:
             known = ", ".join(sorted(PROGRAMS))
             raise ContractError(f"an approved command starts one of {known}, by its bare name")
-        if "-c" in words[1:] or any(w.startswith("-c") and len(w) > 2 for w in words[1:2]):
+        if has_program_text(words):
             raise ContractError("an approved command has no program text in it (-c)")
         for word in words[1:]:
-            value = word.rpartition("=")[2]
-            if value.startswith(("/", "~")) or ".." in Path(value).parts:
+            if any(leads_out(part) for part in word.split("=")):
                 raise ContractError("an approved command names paths of the workspace only")
     return found
+
+
+def has_program_text(words: list[str]) -> bool:
+    """Whether a `-c`, alone or in a group of short flags such as `-Bc`, stands before what the
+    program runs."""
+    if "-c" in words[1:]:
+        return True
+    for word in words[1:]:
+        if not word.startswith("-"):
+            return False
+        if words[0].startswith("python") and not word.startswith("--") and "c" in word:
+            return True
+    return False
+
+
+def leads_out(part: str) -> bool:
+    """Whether a word, or a part of it beside a `=`, is a path out of the workspace; a short flag
+    may have its path joined to it, as `-C/etc` has."""
+    path = part[2:] if part[:1] == "-" and part[1:2].isalpha() else part
+    return path.startswith(("/", "~")) or ".." in Path(path).parts
 
 
 def parts(command: str) -> list[str]:
@@ -74,9 +93,16 @@ def parts(command: str) -> list[str]:
 
 
 def is_independent(command: str, targets: Collection[str]) -> bool:
-    """Whether no word of the command names a file that the worker was sent to."""
-    named = {os.path.normpath(word.rpartition("=")[2].split("::")[0]) for word in parts(command)}
-    return named.isdisjoint(targets)
+    """Whether no word of the command names a file that the worker was sent to: as a path, as a
+    folder that it is in, or as a module."""
+    named = {os.path.normpath(word.rpartition("=")[2].split("::")[0]) for word in parts(command)[1:]}
+    for target in map(os.path.normpath, targets):
+        folders = {str(folder) for folder in Path(target).parents}
+        module = target.removesuffix(".py").replace(os.sep, ".")
+        modules = {word for word in named if word == module or word.startswith(f"{module}.")}
+        if target in named or named & folders or modules:
+            return False
+    return True
 
 
 class ApprovedCommands:

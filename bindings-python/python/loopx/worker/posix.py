@@ -218,6 +218,11 @@ class Child:
     def __exit__(self, *_: Any) -> None:
         for stream in self.streams:
             stream.close()
+        # Left by an exception, a KeyboardInterrupt for example: nobody else ends it.
+        if self.child.returncode is None and not self.ended.is_set():
+            send(os.killpg, self.group, signal.SIGKILL)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self.child.wait(LAST_WAIT)
 
     def watch(self) -> None:
         """Says when the child has ended, without reaping it: until it is reaped, its number and
