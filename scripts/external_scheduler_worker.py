@@ -19,34 +19,13 @@ import sys
 
 try:
     import loopx
-    from loopx.worker import command_words, run
+    from loopx.worker import command_words, in_own_worktree, run
     from loopx.worker.posix import Process
 except ImportError as error:
     sys.exit(f"the loopx wheel is missing ({error}): python3 -m pip install loopx-kernel")
 
 SHORTEST = 0.01
 WRONG_USAGE = 2
-
-
-def in_linked_worktree() -> bool:
-    """Whether the working directory is in a git worktree of its own: its `.git` is a file that
-    leads into `<main>/.git/worktrees/<name>`."""
-    folder = os.getcwd()
-    while True:
-        mark = os.path.join(folder, ".git")
-        if os.path.isdir(mark):
-            return False
-        if os.path.isfile(mark):
-            with open(mark, encoding="utf-8", errors="surrogateescape") as file:
-                text = file.read().strip()
-            if text.startswith("gitdir:"):
-                target = os.path.join(folder, text[len("gitdir:") :].strip())
-                of_worktrees = os.path.basename(os.path.dirname(target)) == "worktrees"
-                return of_worktrees and os.path.isfile(os.path.join(target, "commondir"))
-        parent = os.path.dirname(folder)
-        if parent == folder:
-            return False
-        folder = parent
 
 
 def words(text: str) -> list[str]:
@@ -218,7 +197,7 @@ def main(given: list[str] | None = None) -> int:
         "source": "explicit",
     }
     try:
-        here = asked.independent_worktree or in_linked_worktree()
+        here = asked.independent_worktree or in_own_worktree(os.getcwd())
         kernel = loopx.Kernel.open(
             registry=asked.registry,
             runtime_root=asked.runtime_root,

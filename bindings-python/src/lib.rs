@@ -146,7 +146,7 @@ mod _native {
     #[pymodule_export]
     use super::session::NativeLoop;
     #[pymodule_export]
-    use super::worker::{command_words, redacted, run_worker};
+    use super::worker::{command_words, in_own_worktree, redacted, run_worker};
 
     #[pymodule_export]
     #[allow(non_upper_case_globals, reason = "it is a name of Python")]

@@ -258,6 +258,12 @@ pub fn command_words(text: &str) -> PyResult<Vec<OsString>> {
     }
 }
 
+/// Whether a folder is in a git worktree of its own.
+#[pyfunction]
+pub fn in_own_worktree(folder: PathBuf) -> bool {
+    loopx_core::file::worktree::is_independent(&folder)
+}
+
 /// A text without secrets and local paths, as it may be shown; whole when it has none.
 #[pyfunction]
 pub fn redacted(text: &str) -> String {

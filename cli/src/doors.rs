@@ -55,7 +55,7 @@ fn options(global: &Global) -> Result<KernelOptions> {
         options.clock = Clock::Fixed(at);
     }
     options.label = text("LOOPX_AGENT_ID");
-    options.independent_worktree = crate::worktree::here();
+    options.independent_worktree = in_own_worktree();
     Ok(options)
 }
 
@@ -144,4 +144,9 @@ pub fn columns() -> Option<usize> {
         let (width, _) = terminal_size::terminal_size_of(std::io::stdout())?;
         Some(usize::from(width.0)).filter(|c| *c > 0)
     })
+}
+
+/// Whether the working directory is in a git worktree of its own.
+pub fn in_own_worktree() -> bool {
+    env::current_dir().is_ok_and(|cwd| loopx_core::file::worktree::is_independent(&cwd))
 }

@@ -10,7 +10,6 @@ mod output;
 mod progress;
 mod surroundings;
 mod text;
-mod worktree;
 
 use std::process::ExitCode;
 

@@ -21,17 +21,7 @@ import loopx._native
 import loopx.errors
 import loopx.types
 from loopx._operations import OPERATIONS
-from world import NOW, ROOT, Project, clean
-
-CLASSES = {
-    "usage": loopx.UsageError,
-    "identity": loopx.IdentityError,
-    "refused": loopx.RefusedError,
-    "busy": loopx.BusyError,
-    "state": loopx.StateError,
-    "boundary": loopx.BoundaryError,
-    "internal": loopx.InternalError,
-}
+from world import CLASSES, NOW, ROOT, Project, clean
 
 
 # Names of the stable ABI that begin with an underscore.

@@ -15,18 +15,10 @@ from pathlib import Path
 from typing import Any
 
 import loopx
+from world import CLASSES
 
 TESTS = Path(__file__).resolve().parent.parent
 BEGIN = "2026-11-29T12:00:00Z"
-CLASSES = {
-    "usage": loopx.UsageError,
-    "identity": loopx.IdentityError,
-    "refused": loopx.RefusedError,
-    "busy": loopx.BusyError,
-    "state": loopx.StateError,
-    "boundary": loopx.BoundaryError,
-    "internal": loopx.InternalError,
-}
 
 
 def read(name: str) -> Any:

@@ -18,6 +18,17 @@ ROOT = Path(__file__).resolve().parents[2]
 BINARY = os.environ.get("LOOPX_BIN_UNDER_TEST", str(ROOT / "target/debug/loopx"))
 NOW = "2026-11-29T12:00:00Z"
 
+#: The exception of each class of the catalogue.
+CLASSES = {
+    "usage": loopx.UsageError,
+    "identity": loopx.IdentityError,
+    "refused": loopx.RefusedError,
+    "busy": loopx.BusyError,
+    "state": loopx.StateError,
+    "boundary": loopx.BoundaryError,
+    "internal": loopx.InternalError,
+}
+
 
 def clean(**more: str) -> dict[str, str]:
     """The environment without what would lead to another project."""

@@ -14,7 +14,7 @@ use super::schedule::{SchedulerAck, SchedulerFail};
 use super::void::VoidSlot;
 use super::{at, write_at};
 use crate::args::{At, WriteAt};
-use crate::worktree;
+use crate::doors;
 
 /// `quota ...`
 #[derive(Debug, Subcommand)]
@@ -180,7 +180,7 @@ fn should_run(kernel: &Kernel, args: &ShouldRun) -> Value {
     let request = ShouldRunRequest {
         agent_id: args.agent_id.clone(),
         available_capabilities: args.available_capabilities.clone(),
-        independent_worktree: args.independent_worktree || worktree::here(),
+        independent_worktree: args.independent_worktree || doors::in_own_worktree(),
         execution_context: context(&args.host),
         app_automation_current_rrule: args.host.app_automation_current_rrule.clone(),
         include_detail: sections(&args.include_detail),

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::at;
 use crate::args::At;
-use crate::worktree;
+use crate::doors;
 
 /// `status`
 #[derive(Debug, Args)]
@@ -133,7 +133,7 @@ pub fn explain(kernel: &Kernel, args: &Explain) -> Result<Value> {
         agent_id: args.agent_id.clone(),
         todo_id: args.todo_id.clone(),
         available_capabilities: args.available_capabilities.clone(),
-        independent_worktree: args.independent_worktree || worktree::here(),
+        independent_worktree: args.independent_worktree || doors::in_own_worktree(),
     };
     kernel.explain(&at(&args.at), &request)
 }

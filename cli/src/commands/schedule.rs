@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::quota::{HostArgs, context};
 use super::write_at;
 use crate::args::WriteAt;
-use crate::worktree;
+use crate::doors;
 
 /// Whose schedule, on which host.
 #[derive(Debug, Args)]
@@ -81,7 +81,7 @@ fn asks(args: &Host) -> HostAsks {
     HostAsks {
         agent_id: args.agent_id.clone(),
         available_capabilities: args.available_capabilities.clone(),
-        independent_worktree: args.independent_worktree || worktree::here(),
+        independent_worktree: args.independent_worktree || doors::in_own_worktree(),
         execution_context: context(&args.host),
         surface: args.surface.clone(),
         app_automation_current_rrule: args.host.app_automation_current_rrule.clone(),

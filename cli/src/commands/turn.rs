@@ -13,6 +13,7 @@ use super::quota::{HostArgs, context, details, sections};
 use super::todo::classes;
 use super::{at, word, write_at};
 use crate::args::{At, WriteAt};
+use crate::doors;
 
 /// `turn ...`
 #[derive(Debug, Subcommand)]
@@ -201,11 +202,11 @@ fn admit(kernel: &Kernel, args: &Admit) -> Value {
     let request = ShouldRunRequest {
         agent_id: args.agent_id.clone(),
         available_capabilities: args.available_capabilities.clone(),
-        independent_worktree: args.independent_worktree || crate::worktree::here(),
+        independent_worktree: args.independent_worktree || doors::in_own_worktree(),
         execution_context: context(&args.host),
         app_automation_current_rrule: args.host.app_automation_current_rrule.clone(),
         include_detail: sections(&args.include_detail),
-        turn_instance_id: args.turn_instance_id.clone().or_else(crate::doors::turn),
+        turn_instance_id: args.turn_instance_id.clone().or_else(doors::turn),
         ttl_seconds: args.ttl_seconds,
         holder_pid: args.holder_pid,
     };
@@ -216,11 +217,7 @@ fn settle(kernel: &Kernel, args: &Settle) -> Result<Value> {
     let outcome = word(SettleOutcome::parse, "outcome", Some(&args.outcome))?;
     let usage = [args.input_tokens, args.output_tokens, args.cost_micros];
     let request = TurnSettleRequest {
-        turn_instance_id: args
-            .turn_instance_id
-            .clone()
-            .or_else(crate::doors::turn)
-            .unwrap_or_default(),
+        turn_instance_id: args.turn_instance_id.clone().or_else(doors::turn).unwrap_or_default(),
         agent_id: args.agent_id.clone(),
         outcome: outcome.unwrap_or(SettleOutcome::NoChange),
         evidence: args.evidence.clone(),
@@ -244,7 +241,7 @@ fn settle(kernel: &Kernel, args: &Settle) -> Result<Value> {
         }),
         admit_next: args.admit_next.clone(),
         available_capabilities: args.available_capabilities.clone(),
-        independent_worktree: args.independent_worktree || crate::worktree::here(),
+        independent_worktree: args.independent_worktree || doors::in_own_worktree(),
     };
     kernel.turn_settle(&write_at(&args.at), &request)
 }

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 
 use super::quota::{HostArgs, context};
 use crate::args::{Cli, FormatArg, Global};
-use crate::{doors, worktree};
+use crate::doors;
 
 /// `worker ...`
 #[derive(Debug, Subcommand)]
@@ -154,7 +154,7 @@ pub fn run(global: &Global, args: &Run) -> ExitCode {
         wake_grace: args.wake_grace_seconds.unwrap_or(process::GRACE),
         wake_output_limit: args.wake_output_limit_bytes,
         capabilities: args.available_capabilities.clone(),
-        independent_worktree: args.independent_worktree || worktree::here(),
+        independent_worktree: args.independent_worktree || doors::in_own_worktree(),
         context: context(&args.host).or_else(default_context),
         clock: doors::clock(),
         form: match global.format {

@@ -10,6 +10,7 @@ pub mod process;
 pub mod read;
 pub mod replace;
 pub mod stamp;
+pub mod worktree;
 
 pub use digest::{sha256_hex, sha256_of};
 pub use filesystem::refuse_network;

@@ -13,7 +13,7 @@ use crate::model::{
     AgentId, CommitRecord, Counters, EffectId, GoalUid, JournalRow, LegacyWitness, Outcome, Role,
     Todo, TodoId, Turn, TurnId,
 };
-use crate::store::memory::forward_reads;
+use crate::store::forward::forward_reads;
 use crate::store::sqlite::SqliteOptions;
 use crate::store::{Read, SqliteStore, TodoFilter};
 

@@ -10,8 +10,10 @@
 //! 5. an attempt whose causing todo is closed and not dangling is gone, and so is a
 //!    stall of a closed todo.
 
+pub(crate) mod forward;
 pub mod memory;
 mod prune;
+mod rows;
 pub mod sqlite;
 #[cfg(test)]
 mod suite;

@@ -12,7 +12,7 @@ from json import JSONEncoder
 from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
-from loopx._native import command_words, run_worker
+from loopx._native import command_words, in_own_worktree, run_worker
 from loopx.worker._report import Report
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from loopx.kernel import Kernel
 
-__all__ = ["Hands", "Report", "command_words", "run"]
+__all__ = ["Hands", "Report", "command_words", "in_own_worktree", "run"]
 
 _text = JSONEncoder(separators=(",", ":")).encode
 

@@ -17,7 +17,7 @@ pub(super) enum Commands {
 /// that what is dropped, and in which order, is fixed: first what the hint and the stable
 /// block have beyond the necessary, then texts are cut and lists shortened, then the
 /// commands go.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Size {
     /// Bytes of the selected todo's text and of the reason.
     pub text: usize,
@@ -57,32 +57,33 @@ const USUAL: usize = 2;
 const MORE: [usize; USUAL] = [200, 200];
 
 /// What `write` makes at the largest size that is at most `budget` by `len`, else at the
-/// smallest one, and which size that was. To write is what an answer costs most, so that a size
+/// smallest one. To write is what an answer costs most, so that a size
 /// which is known to be too large is not tried.
 pub(super) fn largest_that_fits<T>(
     budget: usize,
     write: impl Fn(Size) -> T,
     len: impl Fn(&T) -> usize,
-) -> (Size, T) {
+) -> T {
     let [_, _, usual, smaller @ ..] = SIZES;
-    let mut best = (usual, write(usual));
-    for size in smaller {
-        if len(&best.1) <= budget {
-            break;
+    let mut best = write(usual);
+    if len(&best) > budget {
+        for size in smaller {
+            best = write(size);
+            if len(&best) <= budget {
+                break;
+            }
         }
-        best = (size, write(size));
+        return best;
     }
-    for (at, size) in SIZES.iter().enumerate().take(USUAL).rev() {
-        let least = MORE.get(at).copied().unwrap_or_default();
-        // A smaller size was needed, or this one is too large without being written.
-        if best.0 != SIZES.get(at + 1).copied().unwrap_or(usual) || len(&best.1) + least > budget {
+    for (size, more) in SIZES.into_iter().zip(MORE).rev() {
+        if len(&best) + more > budget {
             break;
         }
-        let larger = write(*size);
+        let larger = write(size);
         if len(&larger) > budget {
             break;
         }
-        best = (*size, larger);
+        best = larger;
     }
     best
 }

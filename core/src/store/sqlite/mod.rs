@@ -8,6 +8,7 @@
 mod kept;
 pub mod maintain;
 mod read;
+mod view;
 mod write;
 
 use std::cell::RefCell;
@@ -19,7 +20,7 @@ use serde_json::Value;
 
 use self::kept::Views;
 use self::read::Db;
-use super::memory::forward_reads;
+use super::forward::forward_reads;
 use super::{Read, SCHEMA_VERSION, Store, TodoFilter, Transaction, WritersTurn};
 use crate::admission::view::{GoalRecords, View, ViewQuery};
 use crate::error::{Error, ErrorCode, Result};

@@ -1,8 +1,7 @@
-//! Reading the SQLite store. A view costs what is open: special todos are read whole,
-//! plain ones one per shape through an index; history is never scanned.
+//! Reading the SQLite store, but for views.
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use rusqlite::{Connection, OptionalExtension, Params, Row};
 use serde::de::DeserializeOwned;
@@ -10,19 +9,14 @@ use serde_json::Value;
 
 use super::kept::Views;
 use super::sql_error;
-use crate::admission::view::{
-    Dangling, GoalRecords, Target, View, ViewQuery, completed_by, is_live_turn, named_todos,
-    sort_dangling,
-};
+use crate::admission::view::{GoalRecords, View, ViewQuery};
 use crate::error::{Error, ErrorCode, Result};
 use crate::model::{
     AgentId, AgentSeen, CommitRecord, Counters, EffectId, Evidence, GoalUid, HandoffMode, HostRow,
-    Instant, JournalRow, Lease, LegacyWitness, Outcome, ResumeCondition, Role, SchedulerState,
-    Signal, Spend, Todo, TodoId, Turn, TurnId, UsageTotal,
+    JournalRow, Lease, LegacyWitness, Outcome, Role, SchedulerState, Spend, Todo, TodoId, Turn,
+    TurnId, UsageTotal,
 };
-use crate::quota::window::leaves_at;
-use crate::quota::{WindowUse, window_start};
-use crate::store::memory::to_value;
+use crate::store::rows::to_value;
 use crate::store::{Read, TodoFilter};
 
 /// The reading half of a connection.
@@ -77,12 +71,16 @@ impl Db<'_> {
         Ok(found)
     }
 
-    fn doc<T: DeserializeOwned>(&self, sql: &str, params: impl Params) -> Result<Option<T>> {
+    pub(super) fn doc<T: DeserializeOwned>(
+        &self,
+        sql: &str,
+        params: impl Params,
+    ) -> Result<Option<T>> {
         let text: Option<String> = self.one(sql, params, |r| r.get(0))?;
         text.map(|t| parse(&t)).transpose()
     }
 
-    fn one<T>(
+    pub(super) fn one<T>(
         &self,
         sql: &str,
         params: impl Params,
@@ -106,218 +104,6 @@ impl Db<'_> {
     /// The witness of the earlier tool's ledger.
     pub(super) fn read_legacy(&self) -> Result<Option<LegacyWitness>> {
         self.doc("SELECT value FROM meta WHERE key = 'legacy'", [])
-    }
-
-    fn target(&self, id: &TodoId) -> Result<Target> {
-        Ok(match self.todo(id)? {
-            None => Target::Missing,
-            Some(todo) if todo.is_open() => Target::Open,
-            Some(todo) if todo.superseded_by.is_some() => Target::Superseded,
-            Some(_) => Target::Done,
-        })
-    }
-
-    /// Special todos, named plain ones, and of every shape the first that is not named.
-    fn representative(&self, special: Vec<Todo>, named: &BTreeSet<TodoId>) -> Result<Vec<Todo>> {
-        let mut todos = special;
-        for id in named {
-            // Special ones are there already; closed ones do not matter.
-            if let Some(todo) =
-                self.doc::<Todo>("SELECT doc FROM todos WHERE id = ?1 AND lane = 0", [id.as_str()])?
-            {
-                todos.push(todo);
-            }
-        }
-        if named.is_empty() {
-            todos.extend(self.docs::<Todo>(
-                "SELECT (SELECT doc FROM todos WHERE lane = 0 AND shape = s.id ORDER BY rank, ord, id LIMIT 1) FROM shapes s WHERE s.open > 0",
-                [],
-            )?);
-        } else {
-            let mut shapes = self
-                .conn
-                .prepare_cached("SELECT id FROM shapes WHERE open > 0")
-                .map_err(sql_error)?;
-            let mut first = self
-                .conn
-                .prepare_cached("SELECT id, doc FROM todos WHERE lane = 0 AND shape = ?1 ORDER BY rank, ord, id")
-                .map_err(sql_error)?;
-            let mut rows = shapes.query([]).map_err(sql_error)?;
-            while let Some(row) = rows.next().map_err(sql_error)? {
-                let shape: i64 = row.get(0).map_err(sql_error)?;
-                let mut members = first.query([shape]).map_err(sql_error)?;
-                while let Some(member) = members.next().map_err(sql_error)? {
-                    let id: String = member.get(0).map_err(sql_error)?;
-                    if !named.contains(&TodoId::trusted(id)) {
-                        let doc: String = member.get(1).map_err(sql_error)?;
-                        todos.push(parse(&doc)?);
-                        break;
-                    }
-                }
-            }
-        }
-        todos.sort_by(|a, b| (a.order, &a.todo_id).cmp(&(b.order, &b.todo_id)));
-        Ok(todos)
-    }
-
-    fn window(&self, query: &ViewQuery, turns: &[Turn]) -> Result<WindowUse> {
-        let start = window_start(&query.quota, query.now).micros();
-        let spent: i64 = self
-            .one("SELECT coalesce(sum(live), 0) FROM spends WHERE at >= ?1", [start], |r| r.get(0))?
-            .unwrap_or(0);
-        let reserved = turns.iter().fold(0_u64, |sum, t| sum.saturating_add(t.reserved));
-        let mut figures = WindowUse { spent: unsigned(spent), reserved, next_free_at: None };
-        if query.quota.allowed_slots == 0 || figures.has_free_slot(&query.quota) {
-            return Ok(figures);
-        }
-        let mut held: Vec<(Instant, u64)> = turns
-            .iter()
-            .filter(|t| t.reserved > 0)
-            .filter_map(|t| Some((t.expires_at?, t.reserved)))
-            .collect();
-        held.sort_by_key(|(at, _)| *at);
-        let mut held = held.into_iter().peekable();
-        let mut statement = self
-            .conn
-            .prepare_cached("SELECT at, live FROM spends WHERE at >= ?1 AND live > 0 ORDER BY at")
-            .map_err(sql_error)?;
-        let mut rows = statement.query([start]).map_err(sql_error)?;
-        let mut failure = None;
-        let mut next_spend: Option<(Instant, u64)> = None;
-        let mut spends_left = true;
-        // Spends in the order in which they leave, merged with reservations that end.
-        let releases = std::iter::from_fn(|| {
-            if next_spend.is_none() && spends_left {
-                match rows.next() {
-                    Ok(Some(row)) => match (row.get::<_, i64>(0), row.get::<_, i64>(1)) {
-                        (Ok(at), Ok(live)) => {
-                            next_spend = Some((
-                                leaves_at(&query.quota, Instant::from_micros(at)),
-                                unsigned(live),
-                            ));
-                        }
-                        (Err(e), _) | (_, Err(e)) => failure = Some(e),
-                    },
-                    Ok(None) => spends_left = false,
-                    Err(e) => failure = Some(e),
-                }
-            }
-            match (next_spend, held.peek()) {
-                (Some(spend), Some(turn)) if turn.0 < spend.0 => held.next(),
-                (Some(spend), _) => {
-                    next_spend = None;
-                    Some(spend)
-                }
-                (None, _) => held.next(),
-            }
-        });
-        figures = WindowUse::from_parts(&query.quota, figures.spent, reserved, releases);
-        match failure {
-            Some(error) => Err(sql_error(error)),
-            None => Ok(figures),
-        }
-    }
-
-    pub(super) fn read_view(&self, query: &ViewQuery) -> Result<View> {
-        let now = query.now.micros();
-        let leases = self.docs(
-            "SELECT doc FROM leases WHERE live = 1 AND expires_at > ?1 ORDER BY todo",
-            [now],
-        )?;
-        let mut turns: Vec<Turn> = self
-            .docs("SELECT doc FROM turns WHERE live = 1 AND expires_at > ?1 ORDER BY id", [now])?;
-        turns.retain(|t| is_live_turn(t, query.now));
-        let lapsed: Vec<Turn> = self
-            .docs("SELECT doc FROM turns WHERE live = 1 AND expires_at <= ?1 ORDER BY id", [now])?;
-        let stalls = self.docs("SELECT doc FROM stalls ORDER BY todo, agent", [])?;
-        let attempts: Vec<crate::model::Attempt> =
-            self.docs("SELECT doc FROM attempts ORDER BY agent, rule, cause", [])?;
-        let todos = if query.complete {
-            self.docs("SELECT doc FROM todos WHERE lane < 2 ORDER BY ord, id", [])?
-        } else {
-            let special: Vec<Todo> =
-                self.docs("SELECT doc FROM todos WHERE lane = 1 ORDER BY ord, id", [])?;
-            let refs: Vec<&Todo> = special.iter().collect();
-            let named = named_todos(
-                &refs,
-                &leases,
-                &[&turns[..], &lapsed[..]].concat(),
-                &stalls,
-                &attempts,
-            );
-            self.representative(special, &named)?
-        };
-        let mut targets = BTreeMap::new();
-        for todo in &todos {
-            if let Some(ResumeCondition::TodoDone(id)) = &todo.resume_when
-                && !targets.contains_key(id)
-            {
-                targets.insert(id.clone(), self.target(id)?);
-            }
-        }
-        let signals: BTreeSet<Signal> =
-            if todos.iter().any(|t| matches!(t.resume_when, Some(ResumeCondition::PrMerged(_)))) {
-                self.signals()?
-            } else {
-                BTreeSet::new()
-            };
-        let mut dangling: Vec<Dangling> = self
-            .docs::<Todo>("SELECT doc FROM todos WHERE dangling = 1", [])?
-            .iter()
-            .map(|t| Dangling {
-                todo_id: t.todo_id.clone(),
-                owner: completed_by(t),
-                completed_at: t.completed_at,
-            })
-            .collect();
-        sort_dangling(&mut dangling);
-        let mut grants: Vec<crate::model::Grant> =
-            self.docs("SELECT doc FROM grants WHERE used = 0 ORDER BY id", [])?;
-        grants.retain(|g| g.is_live(query.now));
-        Ok(View {
-            unreadable: false,
-            goal_uid: Some(self.uid.clone()),
-            commit: self.last_commit()?,
-            todos,
-            counters: self.counters()?,
-            targets,
-            signals,
-            window: self.window(query, &turns)?,
-            leases,
-            turns,
-            lapsed,
-            handoff: self.handoff()?,
-            attempts,
-            stalls,
-            grants,
-            feedback: self.open_feedback()?,
-            seen: self.docs("SELECT doc FROM seen ORDER BY agent", [])?,
-            schedules: self.schedules()?,
-            dangling,
-            findings: self.docs("SELECT doc FROM findings ORDER BY code, about", [])?,
-            health: Vec::new(),
-        })
-    }
-
-    /// When the oldest live spend since `start` was made.
-    pub(super) fn oldest_spend(&self, start: Instant) -> Result<Option<Instant>> {
-        let sql = "SELECT min(at) FROM spends WHERE at >= ?1";
-        let at = self.one(sql, [start.micros()], |row| row.get::<_, Option<i64>>(0))?;
-        Ok(at.flatten().map(Instant::from_micros))
-    }
-
-    /// Unanswered feedback.
-    pub(super) fn open_feedback(&self) -> Result<Vec<crate::model::Feedback>> {
-        self.docs("SELECT doc FROM feedback WHERE answered = 0 ORDER BY id", [])
-    }
-
-    fn signals(&self) -> Result<BTreeSet<Signal>> {
-        let mut statement =
-            self.conn.prepare_cached("SELECT kind, reference FROM signals").map_err(sql_error)?;
-        let rows = statement
-            .query_map([], |r| Ok(Signal { kind: r.get(0)?, reference: r.get(1)? }))
-            .map_err(sql_error)?;
-        rows.collect::<rusqlite::Result<_>>().map_err(sql_error)
     }
 }
 
@@ -672,7 +458,7 @@ impl Db<'_> {
         Ok(self.one(sql, [], |r| r.get::<_, i64>(0))?.is_some())
     }
 
-    fn schedules(&self) -> Result<Vec<SchedulerState>> {
+    pub(super) fn schedules(&self) -> Result<Vec<SchedulerState>> {
         match self.docs("SELECT doc FROM schedules ORDER BY agent, surface, key", []) {
             Err(_) if !self.has_schedules()? => Ok(Vec::new()),
             other => other,

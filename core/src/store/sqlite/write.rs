@@ -12,7 +12,9 @@ use crate::model::{
     AgentId, AttemptState, CommitRecord, Counters, EffectId, GoalUid, JournalRow, Lane,
     LegacyWitness, Outcome, Role, Todo, TodoId, Turn, TurnId, TurnState, Usage, UsageTotal,
 };
-use crate::store::memory::{change_of_row, commit_taken, forward_reads, from_value};
+use crate::store::forward::forward_reads;
+use crate::store::memory::commit_taken;
+use crate::store::rows::{change_of_row, from_value};
 use crate::store::{Change, PruneLimits, Pruned, Read, TodoFilter, Transaction, WritersTurn};
 
 /// A write in progress; dropped without commit it is rolled back.

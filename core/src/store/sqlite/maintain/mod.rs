@@ -169,7 +169,7 @@ fn delete<K: ToSql>(conn: &Connection, sql: &str, keys: &[K], apply: bool) -> Re
 }
 
 fn text<T: serde::Serialize>(row: &T) -> Result<String> {
-    Ok(crate::store::memory::to_value(row)?.to_string())
+    Ok(crate::store::rows::to_value(row)?.to_string())
 }
 
 /// Counts what goes, and takes it away when `apply` says so.

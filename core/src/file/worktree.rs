@@ -1,14 +1,9 @@
-//! Whether the working directory is a git worktree of its own, apart from a main
-//! checkout. Found from files, without starting git.
+//! Whether a folder is in a git worktree of its own, apart from a main checkout. Found from
+//! files, without starting git.
 
 use std::path::{Path, PathBuf};
 
-/// Whether the working directory is in one.
-pub fn here() -> bool {
-    std::env::current_dir().is_ok_and(|cwd| is_independent(&cwd))
-}
-
-/// A linked worktree has a `.git` file that points into `<main>/.git/worktrees/<name>`.
+/// Whether `cwd` is in one. A linked worktree has a `.git` file that points into `<main>/.git/worktrees/<name>`.
 pub fn is_independent(cwd: &Path) -> bool {
     cwd.ancestors().find_map(linked).unwrap_or(false)
 }
