@@ -225,7 +225,7 @@ fn a_wake_that_does_not_listen_is_killed_after_its_grace() {
 #[test]
 fn what_a_wake_leaves_behind_ends_with_it_also_in_a_session_of_its_own() {
     let goal = working(1);
-    let script = "sleep 60 & echo $! > one; setsid sleep 60 & sleep 0.3; pgrep -n -f \"^sleep 60\" > two; exit 0";
+    let script = "sleep 60 & echo $! > one; setsid sh -c \"echo \\$\\$ > two; exec sleep 60\" & while [ ! -s two ]; do sleep 0.05; done; exit 0";
     let (said, lines) = once(&goal, &sh(script), &[]);
     assert_eq!(said.code, 0, "{said}");
     assert_eq!(lines[0]["group"], "ended");
