@@ -126,6 +126,24 @@ pub fn measure(folder: &Path) -> Value {
     })
 }
 
+/// The same call again and again, for a profiler or an instruction counter to look at.
+pub fn spin(folder: &Path, what: &str, times: usize) -> Value {
+    let kernel = fill::kernel(folder);
+    let at = Addressed::to("bench");
+    let ask = json!({"goal_id": "bench", "agent_id": "agent-a"});
+    let note = RefreshStateRequest { agent_id: Some("agent-a".into()), ..Default::default() };
+    let call = || match what {
+        "decide" => drop(kernel.call_text("quota.should_run", &ask).unwrap()),
+        "write" => drop(kernel.refresh_state(&at, &note).unwrap()),
+        _ => panic!("decide or write, not {what}"),
+    };
+    // As in `measure`: only a file that has been left alone for a while is trusted.
+    call();
+    std::thread::sleep(Duration::from_secs(3));
+    let (wall, cpu) = cost(times, call);
+    json!({"what": what, "wall_us": wall, "cpu_us": cpu})
+}
+
 /// The bare commit: the same two rows into a copy of the same store, nothing around it.
 fn bare_commit(folder: &Path, uid: &GoalUid) -> (f64, f64) {
     let path = folder.join("bare.db");

@@ -18,10 +18,16 @@ fn main() {
             fill::goal(Path::new(folder), todos.parse().unwrap(), spends.parse().unwrap())
         }
         ["costs", folder] => costs::measure(Path::new(folder)),
+        ["spin", folder, what, times] => {
+            costs::spin(Path::new(folder), what, times.parse().unwrap())
+        }
         ["modes", folder] => modes::compare(Path::new(folder)),
         ["read", file] => modes::read(Path::new(file)),
         _ => {
-            panic!("loopx-bench fill FOLDER TODOS SPENDS | costs FOLDER | modes FOLDER | read FILE")
+            panic!(
+                "loopx-bench fill FOLDER TODOS SPENDS | costs FOLDER | spin FOLDER decide|write TIMES \
+                 | modes FOLDER | read FILE"
+            )
         }
     };
     println!("{answer}");

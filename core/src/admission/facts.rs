@@ -27,7 +27,7 @@ pub struct Candidate<'a> {
     pub holds: Vec<Hold>,
 }
 
-impl Candidate<'_> {
+impl<'a> Candidate<'a> {
     /// Eligible.
     pub fn is_eligible(&self) -> bool {
         self.holds.is_empty()
@@ -43,7 +43,7 @@ impl Candidate<'_> {
     }
 
     /// Selection order: own claims, priority, position.
-    fn key(&self) -> (bool, u8, i64, &str) {
+    fn key(&self) -> (bool, u8, i64, &'a str) {
         (!self.own, self.todo.rank(), self.todo.order, self.todo.todo_id.as_str())
     }
 }
@@ -482,6 +482,6 @@ fn candidates_of<'a>(asker: &Asker<'a>, view: &'a View) -> Vec<Candidate<'a>> {
             holds: asker.holds(todo),
         })
         .collect();
-    candidates.sort_by(|a, b| a.key().cmp(&b.key()));
+    candidates.sort_by_cached_key(Candidate::key);
     candidates
 }

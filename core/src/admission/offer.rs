@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use crate::file::digest::sha256_hex;
+use crate::file::digest::short_digest;
 use crate::model::{AgentId, Attempt, AttemptState, GoalPolicy, Instant, TurnId};
 
 use super::view::View;
@@ -28,14 +28,8 @@ impl Offer {
         cause: &str,
         facts: &Value,
     ) -> Self {
-        let identity = serde_json::json!([
-            goal_identity(policy),
-            agent.map(AgentId::as_str),
-            rule,
-            cause,
-            facts,
-        ]);
-        Self { rule, cause: cause.to_owned(), digest: short_digest(&identity.to_string()) }
+        let identity = (goal_identity(policy), agent.map(AgentId::as_str), rule, cause, facts);
+        Self { rule, cause: cause.to_owned(), digest: short_digest(&identity) }
     }
 
     /// What is on record about it, a mere note that it stood included.
@@ -71,13 +65,6 @@ impl Offer {
 /// The goal's uid; its name while it has none.
 pub fn goal_identity(policy: &GoalPolicy) -> &str {
     policy.goal_uid.as_ref().map_or(policy.goal_id.as_str(), |uid| uid.as_str())
-}
-
-/// The first 16 hex characters of sha256: enough for tokens that are only compared.
-pub fn short_digest(text: &str) -> String {
-    let mut digest = sha256_hex(text.as_bytes());
-    digest.truncate(16);
-    digest
 }
 
 /// What keeps an agent's obligations from being offered at all.

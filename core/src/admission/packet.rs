@@ -9,13 +9,12 @@ mod size;
 mod texts;
 
 use serde::Serialize;
-use serde_json::json;
 
 use super::decision::Decision;
 use super::facts::GoalFacts;
-use super::offer::short_digest;
 use super::rules::Verdict;
 use crate::boundary::redact_shown;
+use crate::file::digest::short_digest;
 use crate::model::{AgentId, Finding, Instant, Todo};
 use crate::schedule::facts::user_required;
 use crate::schedule::{Cadence, HintInput, SchedulerHint};
@@ -275,7 +274,7 @@ fn packet(
     let known = !facts.view.unreadable;
     let notify_key = verdict.notify.then(|| {
         let token = hint.reset_policy.as_ref().map_or("", |r| r.reset_token.as_str());
-        short_digest(&json!([verdict.user_items, verdict.reason_code, token]).to_string())
+        short_digest(&(&verdict.user_items, &verdict.reason_code, token))
     });
     let mut findings: Vec<Finding> = facts.health.iter().chain(&facts.findings).cloned().collect();
     findings.truncate(size.items);

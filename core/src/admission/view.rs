@@ -7,6 +7,7 @@
 //! the two equal.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use crate::model::{
     AgentId, AgentSeen, Attempt, Counters, Feedback, Finding, GoalUid, Grant, HandoffMode, HostRow,
@@ -60,7 +61,7 @@ pub struct View {
     /// Number of the last commit; 0 before the first.
     pub commit: u64,
     /// Open todos, complete or representative, in (position, id) order.
-    pub todos: Vec<Todo>,
+    pub todos: Arc<Vec<Todo>>,
     /// Totals over all todos.
     pub counters: Counters,
     /// The todos that conditions in `todos` name.
@@ -245,7 +246,7 @@ impl GoalRecords {
             unreadable: false,
             goal_uid: self.goal_uid.clone(),
             commit: self.commit,
-            todos,
+            todos: Arc::new(todos),
             counters: self.counters(),
             targets,
             signals,
@@ -277,15 +278,16 @@ impl View {
         old: &[Todo],
         mut target: impl FnMut(&TodoId) -> crate::error::Result<Target>,
     ) -> crate::error::Result<()> {
+        let todos = Arc::make_mut(&mut self.todos);
         for put in puts {
             if let Some(before) = old.iter().find(|t| t.todo_id == put.todo_id) {
                 count(&mut self.counters, before, -1);
             }
             count(&mut self.counters, put, 1);
-            self.todos.retain(|t| t.todo_id != put.todo_id);
+            todos.retain(|t| t.todo_id != put.todo_id);
             self.dangling.retain(|d| d.todo_id != put.todo_id);
             if put.is_open() {
-                self.todos.push(put.clone());
+                todos.push(put.clone());
             } else {
                 self.stalls.retain(|s| s.todo_id != put.todo_id);
                 if put.dangling {
@@ -298,7 +300,7 @@ impl View {
             }
         }
         sort_dangling(&mut self.dangling);
-        self.todos.sort_by(|a, b| (a.order, &a.todo_id).cmp(&(b.order, &b.todo_id)));
+        todos.sort_by(|a, b| (a.order, &a.todo_id).cmp(&(b.order, &b.todo_id)));
         let now_there = |id: &TodoId| {
             puts.iter().find(|t| t.todo_id == *id).map(|t| match (t.is_open(), &t.superseded_by) {
                 (true, _) => Target::Open,
@@ -307,7 +309,7 @@ impl View {
             })
         };
         let mut targets = BTreeMap::new();
-        for todo in &self.todos {
+        for todo in self.todos.iter() {
             if let Some(ResumeCondition::TodoDone(id)) = &todo.resume_when
                 && !targets.contains_key(id)
             {

@@ -203,8 +203,10 @@ fn find(scene: &Scene<'_>, request: &MonitorPollRequest) -> Result<Todo> {
             .message("name the monitor with --todo-id or --target-key")
             .next(format!("loopx monitor list --goal-id {goal}")));
     };
-    let mut found: Vec<Todo> = scene.view(false)?.todos;
-    found.retain(|t| t.task_class == TaskClass::Monitor && t.target_key.as_deref() == Some(key));
+    let view = scene.view(false)?;
+    let watches =
+        |t: &&Todo| t.task_class == TaskClass::Monitor && t.target_key.as_deref() == Some(key);
+    let mut found: Vec<Todo> = view.todos.iter().filter(watches).cloned().collect();
     match (found.pop(), found.is_empty()) {
         (Some(only), true) => Ok(only),
         (None, _) => Err(Error::new(ErrorCode::TodoUnknown, "target_key")

@@ -111,11 +111,11 @@ pub fn supersede(scene: &Scene<'_>, request: &TodoSupersedeRequest) -> Result<Ef
     let waiting: Vec<TodoId> = scene
         .view(true)?
         .todos
-        .into_iter()
+        .iter()
         .filter(|t| {
             t.todo_id != *id && t.resume_when == Some(ResumeCondition::TodoDone(id.clone()))
         })
-        .map(|t| t.todo_id)
+        .map(|t| t.todo_id.clone())
         .collect();
     let mut changes = vec![Change::FollowDangling, Change::PutTodo(Box::new(done.clone()))];
     changes.extend(created.iter().cloned().map(|t| Change::PutTodo(Box::new(t))));

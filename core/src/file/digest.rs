@@ -7,6 +7,14 @@ pub fn sha256_hex(bytes: &[u8]) -> String {
     hex(&Sha256::digest(bytes))
 }
 
+/// The first 16 digits of the sha256 of `value` as JSON: enough for tokens that are only compared.
+pub fn short_digest(value: &impl serde::Serialize) -> String {
+    let mut text = Vec::with_capacity(512);
+    // What is written into memory is written.
+    serde_json::to_writer(&mut text, value).unwrap_or_default();
+    Sha256::digest(text).first_chunk::<8>().map(|start| hex(start)).unwrap_or_default()
+}
+
 /// Length and sha256 (hex) of what `source` yields, read in pieces.
 pub fn sha256_of(source: &mut dyn std::io::Read) -> std::io::Result<(u64, String)> {
     let mut hasher = Sha256::new();
@@ -24,8 +32,13 @@ pub fn sha256_of(source: &mut dyn std::io::Read) -> std::io::Result<(u64, String
 
 /// Lower-case hex digits of `bytes`.
 pub(crate) fn hex(bytes: &[u8]) -> String {
-    let digit = |nibble: u8| char::from_digit(u32::from(nibble), 16).unwrap_or('0');
-    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
+    let mut digits = String::with_capacity(2 * bytes.len());
+    for byte in bytes {
+        for nibble in [byte >> 4, byte & 15] {
+            digits.push(char::from(nibble + if nibble < 10 { b'0' } else { b'a' - 10 }));
+        }
+    }
+    digits
 }
 
 #[cfg(test)]

@@ -121,10 +121,33 @@ impl Found {
     }
 }
 
+impl Found {
+    /// Whether `goal` is kept and its registry has not been written since it was read.
+    fn is_as_found(&self, goal: &Arc<Goal>) -> bool {
+        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.iter().any(|(_, stamp, known)| {
+            Arc::ptr_eq(known, goal) && Stamp::of(goal.registry.path()).as_ref() == Some(stamp)
+        })
+    }
+}
+
 impl Kernel {
     /// [`Kernel::goal`] for a question that a host asks again and again.
     pub(super) fn goal_again(&self, name: Option<&str>) -> Result<Arc<Goal>> {
         self.found.or_find(name, &self.route.registry, || self.goal(name))
+    }
+
+    /// The goal as its registry has it now: behind the registry's lock, where it was found
+    /// before that.
+    pub(super) fn goal_in_force(&self, found: Arc<Goal>) -> Result<Arc<Goal>> {
+        if self.found.is_as_found(&found) {
+            return Ok(found);
+        }
+        let current = Registry::read(found.registry.path())?;
+        match current.witness() == found.registry.witness() {
+            true => Ok(found),
+            false => self.goal_in(current, &found.policy.goal_id).map(Arc::new),
+        }
     }
 
     /// The goal of that name, or the registry's only one.

@@ -1,6 +1,7 @@
 //! An earlier project: read in place, and imported as commit 1 by the first write.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use serde_json::json;
 
@@ -178,16 +179,16 @@ pub(super) fn still_written(goal: &Goal) -> Error {
 
 impl Kernel {
     /// The goal with a store: as it is when it has one, else imported now.
-    pub(super) fn with_store(&self, goal: Goal) -> Result<(Goal, GoalUid)> {
+    pub(super) fn with_store(&self, goal: Arc<Goal>) -> Result<(Arc<Goal>, GoalUid)> {
         self.with_store_shown(goal, &|_| {})
     }
 
     /// [`Kernel::with_store`], which says how far an import has come.
     pub(super) fn with_store_shown(
         &self,
-        goal: Goal,
+        goal: Arc<Goal>,
         progress: Progress<'_>,
-    ) -> Result<(Goal, GoalUid)> {
+    ) -> Result<(Arc<Goal>, GoalUid)> {
         if let (Some(uid), true) = (goal.policy.goal_uid.clone(), goal.has_store) {
             return Ok((goal, uid));
         }
@@ -198,7 +199,7 @@ impl Kernel {
         let index = change.registry().locate(&id)?;
         let goal = self.goal_in(change.registry().clone(), &id)?;
         if let (Some(uid), true) = (goal.policy.goal_uid.clone(), goal.has_store) {
-            return Ok((goal, uid));
+            return Ok((Arc::new(goal), uid));
         }
         let now = self.now();
         let project = read(&goal)?;
@@ -220,7 +221,7 @@ impl Kernel {
             change.commit()
         })?;
         let goal = self.goal_in(change.registry().clone(), &id)?;
-        Ok((goal, uid))
+        Ok((Arc::new(goal), uid))
     }
 
     fn make_store(

@@ -1,7 +1,8 @@
 //! From what a decision says to its hint. Pure: the vectors of the earlier tool are
 //! replayed on [`HintInput`], the kernel fills it from a verdict.
 
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::Value;
 
 use super::app::{AppAutomation, AppSource, HOST_TOOL, Name};
 use super::arbitration::{Arbitration, ConsistencyError};
@@ -18,10 +19,10 @@ use super::hint::{
 };
 use super::rrule::{interval_minutes, rrule_for_minutes};
 use super::wait::{
-    Deadline, FrontierRecheck, MonitorWait, Watched, app_ladder, bounded_ladder, frontier,
-    minutes_until, monitor_wait,
+    Deadline, FrontierRecheck, MonitorReset, MonitorWait, Watched, app_ladder, bounded_ladder,
+    frontier, minutes_until, monitor_wait,
 };
-use crate::admission::offer::short_digest;
+use crate::file::digest::short_digest;
 use crate::model::{Instant, SchedulerState};
 
 const DETAIL_SCHEMA: &str = "scheduler_hint_detail_v0";
@@ -111,12 +112,42 @@ pub struct Cadence {
     pub reset_token: String,
     /// Identity; empty for a stop.
     pub identity_signature: String,
-    /// Digest of class and ladder.
-    pub profile_signature: String,
-    /// Digest of what of them a reset depends on.
-    pub reset_profile_signature: String,
     /// What is to be repaired.
     pub error: Option<ConsistencyError>,
+}
+
+/// What a reset depends on.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum ResetProfile<'a> {
+    Measured(&'a str, Option<u32>, Option<u32>, &'a MonitorReset),
+    /// The bound moves with the clock; what is waited for does not.
+    Fixed(&'a str, &'a [u32], Option<u32>),
+}
+
+fn signature(value: &impl Serialize) -> String {
+    let mut digits = short_digest(value);
+    digits.truncate(12);
+    digits
+}
+
+impl Cadence {
+    fn reset_profile(&self) -> ResetProfile<'_> {
+        let CadenceClass { class, ladder, limit, .. } = self.class;
+        let measured = self.monitor.as_ref().and_then(|m| m.progression_minutes.as_ref()?.first());
+        match self.monitor.as_ref().and_then(|m| m.reset_profile.as_ref()) {
+            Some(reset) => {
+                let initial = measured.or(self.ladder.first()).copied();
+                ResetProfile::Measured(class, initial, limit, reset)
+            }
+            None => ResetProfile::Fixed(class, ladder, limit),
+        }
+    }
+
+    /// Digest of class and ladder.
+    fn profile_signature(&self) -> String {
+        signature(&(self.class.class, &self.ladder, self.class.limit))
+    }
 }
 
 impl HintInput<'_> {
@@ -145,45 +176,38 @@ impl HintInput<'_> {
         let bounded = class.limit.is_some();
         let until = self.deadlines.iter().map(|d| d.at).filter(|at| *at > self.now).min();
         let until = until.filter(|_| bounded).map(|at| minutes_until(at, self.now));
-        let measured_initial = measured.as_ref().and_then(|m| m.first().copied());
         let steps = measured.unwrap_or_else(|| class.ladder.to_vec());
         let ladder = bounded_ladder(&steps, until);
-        let reset = monitor.as_ref().and_then(|m| m.reset_profile.as_ref());
-        let keyed = json!([
-            self.goal_identity,
-            self.agent_id,
-            self.effective_action,
-            self.recommended_mode,
-            self.arbitration.mode,
-            (!is_monitor).then_some(&self.subject),
-            self.context.is_some_and(ExecutionContext::is_goal_runtime).then_some(self.selected),
-        ]);
-        let profile = json!([class.class, ladder, class.limit]);
-        let initial = measured_initial.or(ladder.first().copied());
-        let reset_profile = match reset {
-            Some(reset) => json!([class.class, initial, class.limit, reset]),
-            // The bound moves with the clock; what is waited for does not.
-            None => json!([class.class, class.ladder, class.limit]),
-        };
-        let token = json!([class.action, keyed, reset_profile]);
-        let twelve = |value: &Value| short_digest(&value.to_string()).chars().take(12).collect();
-        let stop = class.is_stop();
-        Cadence {
+        let mut cadence = Cadence {
             max_minutes: if is_monitor {
                 class.max_minutes()
             } else {
                 ladder.iter().copied().max().unwrap_or(0)
             },
-            reset_token: if stop { String::new() } else { short_digest(&token.to_string()) },
-            identity_signature: if stop { String::new() } else { twelve(&keyed) },
-            profile_signature: twelve(&profile),
-            reset_profile_signature: twelve(&reset_profile),
+            reset_token: String::new(),
+            identity_signature: String::new(),
             class,
             ladder,
             monitor,
             frontier: frontier_at,
             error,
+        };
+        if !class.is_stop() {
+            let keyed = (
+                self.goal_identity,
+                self.agent_id,
+                self.effective_action,
+                self.recommended_mode,
+                &self.arbitration.mode,
+                (!is_monitor).then_some(&self.subject),
+                self.context
+                    .is_some_and(ExecutionContext::is_goal_runtime)
+                    .then_some(&self.selected),
+            );
+            cadence.reset_token = short_digest(&(class.action, &keyed, cadence.reset_profile()));
+            cadence.identity_signature = signature(&keyed);
         }
+        cadence
     }
 
     /// Where an app host's schedule stands; `None` where no app holds it, or for a stop.
@@ -445,8 +469,8 @@ impl HintInput<'_> {
                 clear_unchanged_poll_state: true,
                 identity_key_count: self.identity_keys().len(),
                 identity_signature: cadence.identity_signature.clone(),
-                profile_signature: cadence.profile_signature.clone(),
-                reset_profile_signature: cadence.reset_profile_signature.clone(),
+                profile_signature: cadence.profile_signature(),
+                reset_profile_signature: signature(&cadence.reset_profile()),
                 reset_condition_summary: "token_changed|user_feedback|new_or_reassigned_todo|gate_or_material_transition|active_work_projected",
                 after_reset: "apply_initial_interval_before_backoff",
                 no_spend_for_reset: true,

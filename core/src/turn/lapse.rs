@@ -5,6 +5,8 @@
 //! The same changes are laid over a view by a read and committed by the next write, so
 //! both decide alike.
 
+use std::sync::Arc;
+
 use crate::admission::view::{View, count};
 use crate::command::refresh::fruitless;
 use crate::model::{Attempt, AttemptState, HolderEvidence, Instant, Lease, Stall, Turn, TurnState};
@@ -37,7 +39,8 @@ impl View {
         for change in lapse(self, now) {
             match change {
                 Change::PutTodo(todo) => {
-                    if let Some(old) = self.todos.iter_mut().find(|t| t.todo_id == todo.todo_id) {
+                    let todos = Arc::make_mut(&mut self.todos);
+                    if let Some(old) = todos.iter_mut().find(|t| t.todo_id == todo.todo_id) {
                         count(&mut self.counters, old, -1);
                         count(&mut self.counters, &todo, 1);
                         *old = *todo;

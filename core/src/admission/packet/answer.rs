@@ -1,6 +1,8 @@
 //! An answer: a refusal's payload or a packet at the size that fits, with the sections that were
 //! asked for on top of it.
 
+use std::io;
+
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -19,6 +21,7 @@ use crate::schedule::facts::input_for;
 
 /// Bytes of one text in a detail section.
 const TEXT_CAP: usize = 240;
+
 /// An answer that was decided and said.
 #[derive(Debug)]
 pub struct Answer {
@@ -91,10 +94,10 @@ fn say(facts: &GoalFacts<'_>, decision: &Decision) -> Said {
             false => size,
         };
         let packet = packet(facts, decision, &input, &cadence, size, &texts);
-        let mut text = Vec::with_capacity(2 * budget);
+        let mut page = Page(Vec::with_capacity(2 * budget));
         // What is written into memory is written.
-        serde_json::to_writer(&mut text, &packet).unwrap_or_default();
-        (packet, text)
+        serde_json::to_writer(&mut page, &packet).unwrap_or_default();
+        (packet, page.0)
     };
     let (packet, text) = largest_that_fits(budget, write, |(_, text)| text.len());
     debug_assert_eq!(
@@ -104,6 +107,28 @@ fn say(facts: &GoalFacts<'_>, decision: &Decision) -> Said {
     );
     let text = String::from_utf8(text).unwrap_or_default();
     Said::Packet { packet: Box::new(packet), text, sections: details(facts) }
+}
+
+/// Text in memory. Of what a serializer writes, two of three pieces are one byte.
+struct Page(Vec<u8>);
+
+impl io::Write for Page {
+    fn write(&mut self, piece: &[u8]) -> io::Result<usize> {
+        self.write_all(piece).map(|()| piece.len())
+    }
+
+    #[inline]
+    fn write_all(&mut self, piece: &[u8]) -> io::Result<()> {
+        match piece {
+            [one] => self.0.push(*one),
+            more => self.0.extend_from_slice(more),
+        }
+        Ok(())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 /// The failure payload of rules 1 to 3.

@@ -1,5 +1,7 @@
 //! `migrate`: what an import of the earlier tool's goals would do, and the import.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
@@ -76,7 +78,7 @@ impl Kernel {
     fn import_now(&self, goal: Goal, progress: Progress<'_>) -> Result<Value> {
         let id = goal.policy.goal_id.clone();
         let had_store = goal.has_store;
-        let (goal, uid) = self.with_store_shown(goal, progress)?;
+        let (goal, uid) = self.with_store_shown(Arc::new(goal), progress)?;
         let store = SqliteStore::open_read_only(&goal.store_path(&uid), &uid, self.sqlite())?;
         let first = store.commits(0, 1)?.into_iter().next();
         let mut row = json!({"ok": true, "goal_id": id, "goal_uid": uid, "changed": !had_store});

@@ -1,5 +1,7 @@
 //! `store.prune`: takes away history that no decision needs.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
@@ -67,7 +69,7 @@ impl Kernel {
         let call = Call::new("store.prune", at, request)?;
         let effect_id = call.effect()?;
         let mut tidied = self.tidy_registry(&goal)?;
-        let mut open = self.open_to_write(goal)?;
+        let mut open = self.open_to_write(Arc::new(goal))?;
         let Open { goal, store, .. } = &mut open;
         progress(Step { what: "prune", done: 0, of: 2 });
         let bytes_before = store.store()?.bytes()?;

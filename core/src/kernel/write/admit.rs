@@ -23,7 +23,7 @@ impl Kernel {
         request: &ShouldRunRequest,
     ) -> Result<Value> {
         let turn_id = self.turn_to_admit(at, request)?;
-        let found = self.goal(at.goal_id.as_deref())?;
+        let found = self.goal_again(at.goal_id.as_deref())?;
         // Rules 1 to 3 refuse before anything is imported or written.
         let agent = admission_request(&found.policy, request)?.agent;
         let terms = self.terms(request)?;

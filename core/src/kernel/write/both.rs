@@ -1,6 +1,8 @@
 //! Commands that change the registry and the store: a journal row brackets the atomic
 //! replace of the registry, and the next writer finishes or drops what a crash left.
 
+use std::sync::Arc;
+
 use serde_json::{Map, Value};
 
 use super::super::goal::Goal;
@@ -28,7 +30,7 @@ impl Kernel {
     }
 
     fn write_both_by(&self, call: &Call<'_>, edit: &Edit<'_>) -> Result<Value> {
-        let found = self.goal(call.goal)?;
+        let found = Arc::new(self.goal(call.goal)?);
         if !found.has_store {
             edit(&mut found.entry()?.clone(), self.now())?;
         }

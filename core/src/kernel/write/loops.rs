@@ -1,6 +1,8 @@
 //! One step of a host's loop: the event, the decision where one is needed and the swap of
 //! the binding in one commit, ordered against stop as an admission is.
 
+use std::sync::Arc;
+
 use serde_json::{Map, Value, json};
 
 use super::super::goal::Goal;
@@ -23,7 +25,6 @@ use crate::host_loop::{
 };
 use crate::model::{AgentId, CommitRecord, EffectId, HolderEvidence, Instant, TurnId};
 use crate::operation::Addressed;
-use crate::registry::Registry;
 use crate::store::Change;
 
 /// What was found before a step.
@@ -80,7 +81,7 @@ impl Kernel {
     pub fn loop_step(&self, at: &Addressed, request: &LoopStepRequest) -> Result<Value> {
         let (surface, key) = session(&request.surface, &request.session)?;
         let asked = Asked { request, surface, key };
-        let found = self.goal(at.goal_id.as_deref())?;
+        let found = self.goal_again(at.goal_id.as_deref())?;
         if request.event == LoopEvent::Activated {
             self.leave_other_goals(&asked, found.policy.goal_id.as_str())?;
         }
@@ -112,7 +113,7 @@ impl Kernel {
     /// stop holds the lock alone. An import needs the lock for itself, so it comes first.
     pub(super) fn open_in_force(
         &self,
-        found: Goal,
+        found: Arc<Goal>,
         operation: &str,
     ) -> Result<(Open<'_>, Option<FileLock>)> {
         let (goal, uid) = self.with_store(found)?;
@@ -121,11 +122,7 @@ impl Kernel {
             &self.holder(operation),
             self.options.deadline,
         )?;
-        let current = Registry::read(goal.registry.path())?;
-        let goal = match current.witness() == goal.registry.witness() {
-            true => goal,
-            false => self.goal_in(current, &goal.policy.goal_id)?,
-        };
+        let goal = self.goal_in_force(goal)?;
         let store = self.stores.writer(&goal.store_path(&uid), &uid, self.sqlite())?;
         Ok((Open { goal, uid, store }, lock))
     }

@@ -9,6 +9,8 @@ mod schedule;
 mod settle;
 mod unnamed;
 
+use std::sync::Arc;
+
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -107,7 +109,7 @@ impl<'a> Call<'a> {
 
 /// A goal whose store is open to write.
 pub(super) struct Open<'k> {
-    pub goal: Goal,
+    pub goal: Arc<Goal>,
     pub uid: GoalUid,
     pub store: Lent<'k>,
 }
@@ -144,7 +146,7 @@ struct Once<'c> {
 }
 
 impl Kernel {
-    pub(super) fn open_to_write(&self, found: Goal) -> Result<Open<'_>> {
+    pub(super) fn open_to_write(&self, found: Arc<Goal>) -> Result<Open<'_>> {
         let (goal, uid) = self.with_store(found)?;
         let store = self.stores.writer(&goal.store_path(&uid), &uid, self.sqlite())?;
         Ok(Open { goal, uid, store })
@@ -224,7 +226,7 @@ impl Kernel {
         call: &Call<'_>,
         run: &dyn Fn(&Scene<'_>) -> Result<Effect>,
     ) -> Result<Value> {
-        let found = self.goal(call.goal)?;
+        let found = self.goal_again(call.goal)?;
         if !found.has_store {
             // What refuses the command refuses it before the project is imported for it.
             let snapshot = Snapshot::take(self, &found, None)?;

@@ -102,7 +102,7 @@ impl Kernel {
         host: &HostAsks,
         judge: impl Fn(&CurrentHint<'_>) -> Result<Judged>,
     ) -> Result<Value> {
-        let found = self.goal(call.goal)?;
+        let found = self.goal_again(call.goal)?;
         let (asked, agent) = asked(&found, host)?;
         if !host.execute {
             let now = self.now();

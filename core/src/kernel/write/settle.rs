@@ -26,19 +26,9 @@ impl Kernel {
             .in_turn(Some(&request.turn_instance_id))?
             .once_a_turn();
         let next = request.admit_next.as_deref().map(TurnId::parse).transpose()?;
-        let found = self.goal(at.goal_id.as_deref())?;
-        let mut open = self.open_to_write(found)?;
+        let found = self.goal_again(at.goal_id.as_deref())?;
         // As in an admission: what is decided next is decided on the policy in force.
-        let lock = crate::file::FileLock::shared_if_possible(
-            open.goal.registry.path(),
-            &self.holder("turn.settle"),
-            self.options.deadline,
-        )?;
-        let current = crate::registry::Registry::read(open.goal.registry.path())?;
-        if current.witness() != open.goal.registry.witness() {
-            let id = open.goal.policy.goal_id.clone();
-            open.goal = self.goal_in(current, &id)?;
-        }
+        let (mut open, lock) = self.open_in_force(found, "turn.settle")?;
         let effect_id = call.effect()?;
         let actor = call.agent.and_then(|a| AgentId::parse(a).ok());
         let once = Once {

@@ -7,6 +7,7 @@
 
 mod kept;
 pub mod maintain;
+mod parsed;
 mod read;
 mod view;
 mod write;
@@ -19,6 +20,7 @@ use rusqlite::{Connection, OpenFlags};
 use serde_json::Value;
 
 use self::kept::Views;
+use self::parsed::Parsed;
 use self::read::Db;
 use super::forward::forward_reads;
 use super::{Read, SCHEMA_VERSION, Store, TodoFilter, Transaction, WritersTurn};
@@ -107,6 +109,7 @@ pub struct SqliteStore {
     identity: Option<(u64, u64)>,
     options: SqliteOptions,
     views: RefCell<Views>,
+    parsed: RefCell<Parsed>,
 }
 
 /// Which file lies at a path: device and inode, where the system has them.
@@ -227,6 +230,7 @@ impl SqliteStore {
             identity: None,
             options: options.clone(),
             views: RefCell::new(Views::of(draft.to_path_buf())),
+            parsed: RefCell::default(),
         };
         let mut transaction = Box::new(store.begin_unqueued()?);
         fill(transaction.as_mut())?;
@@ -272,6 +276,7 @@ impl SqliteStore {
             identity,
             options,
             views: RefCell::new(Views::of(path.to_path_buf())),
+            parsed: RefCell::default(),
         })
     }
 
@@ -316,7 +321,7 @@ impl SqliteStore {
     }
 
     fn begin_unqueued(&mut self) -> Result<write::SqliteTransaction<'_>> {
-        write::SqliteTransaction::begin(&mut self.conn, &self.uid, None)
+        write::SqliteTransaction::begin(&mut self.conn, &self.uid, &self.parsed, None)
     }
 
     /// Whether the file that is open still lies at its path. Where the system cannot tell,
@@ -326,7 +331,7 @@ impl SqliteStore {
     }
 
     fn db(&self) -> Db<'_> {
-        Db { conn: &self.conn, uid: &self.uid, views: Some(&self.views) }
+        Db { conn: &self.conn, uid: &self.uid, views: Some(&self.views), parsed: &self.parsed }
     }
 }
 
@@ -405,12 +410,22 @@ forward_reads!(SqliteStore, db());
 impl Store for SqliteStore {
     fn begin<'a>(&'a mut self, operation: &str) -> Result<Box<dyn Transaction + 'a>> {
         let turn = self.queue(operation)?;
-        Ok(Box::new(write::SqliteTransaction::begin(&mut self.conn, &self.uid, Some(turn))?))
+        Ok(Box::new(write::SqliteTransaction::begin(
+            &mut self.conn,
+            &self.uid,
+            &self.parsed,
+            Some(turn),
+        )?))
     }
 
     fn begin_again<'a>(&'a mut self, turn: WritersTurn) -> Result<Box<dyn Transaction + 'a>> {
         let lock = turn.into_lock();
-        Ok(Box::new(write::SqliteTransaction::begin(&mut self.conn, &self.uid, lock)?))
+        Ok(Box::new(write::SqliteTransaction::begin(
+            &mut self.conn,
+            &self.uid,
+            &self.parsed,
+            lock,
+        )?))
     }
 }
 

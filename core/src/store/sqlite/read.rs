@@ -8,6 +8,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::kept::Views;
+use super::parsed::Parsed;
 use super::sql_error;
 use crate::admission::view::{GoalRecords, View, ViewQuery};
 use crate::error::{Error, ErrorCode, Result};
@@ -26,6 +27,8 @@ pub(super) struct Db<'c> {
     pub uid: &'c GoalUid,
     /// Views that are kept; none inside a transaction.
     pub views: Option<&'c RefCell<Views>>,
+    /// Todos of rows that were read before.
+    pub parsed: &'c RefCell<Parsed>,
 }
 
 pub(super) fn parse<T: DeserializeOwned>(doc: &str) -> Result<T> {
@@ -59,6 +62,16 @@ impl Db<'_> {
         &self,
         sql: &str,
         params: impl Params,
+    ) -> Result<Vec<T>> {
+        self.docs_by(sql, params, parse)
+    }
+
+    /// The rows' first columns, each read by `parse`.
+    pub(super) fn docs_by<T>(
+        &self,
+        sql: &str,
+        params: impl Params,
+        mut parse: impl FnMut(&str) -> Result<T>,
     ) -> Result<Vec<T>> {
         let mut statement = self.conn.prepare_cached(sql).map_err(sql_error)?;
         let mut rows = statement.query(params).map_err(sql_error)?;

@@ -2,7 +2,9 @@
 //! one per shape through an index; history is never scanned.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
+use super::parsed::Parsed;
 use super::read::{Db, parse, unsigned};
 use super::sql_error;
 use crate::admission::view::{
@@ -16,29 +18,34 @@ use crate::store::Read;
 
 impl Db<'_> {
     fn target(&self, id: &TodoId) -> Result<Target> {
-        Ok(match self.todo(id)? {
+        // An open one is not read.
+        let sql = "SELECT CASE WHEN lane = 2 THEN doc END FROM todos WHERE id = ?1";
+        Ok(match self.one(sql, [id.as_str()], |row| row.get::<_, Option<String>>(0))? {
             None => Target::Missing,
-            Some(todo) if todo.is_open() => Target::Open,
-            Some(todo) if todo.superseded_by.is_some() => Target::Superseded,
-            Some(_) => Target::Done,
+            Some(None) => Target::Open,
+            Some(Some(doc)) if parse::<Todo>(&doc)?.superseded_by.is_some() => Target::Superseded,
+            Some(Some(_)) => Target::Done,
         })
     }
 
     /// Special todos, named plain ones, and of every shape the first that is not named.
-    fn representative(&self, special: Vec<Todo>, named: &BTreeSet<TodoId>) -> Result<Vec<Todo>> {
+    fn representative(
+        &self,
+        special: Vec<Todo>,
+        named: &BTreeSet<TodoId>,
+        parsed: &mut Parsed,
+    ) -> Result<Vec<Todo>> {
         let mut todos = special;
         for id in named {
             // Special ones are there already; closed ones do not matter.
-            if let Some(todo) =
-                self.doc::<Todo>("SELECT doc FROM todos WHERE id = ?1 AND lane = 0", [id.as_str()])?
-            {
-                todos.push(todo);
-            }
+            let sql = "SELECT doc FROM todos WHERE id = ?1 AND lane = 0";
+            todos.extend(self.docs_by(sql, [id.as_str()], |doc| parsed.todo(doc))?);
         }
         if named.is_empty() {
-            todos.extend(self.docs::<Todo>(
+            todos.extend(self.docs_by(
                 "SELECT (SELECT doc FROM todos WHERE lane = 0 AND shape = s.id ORDER BY rank, ord, id LIMIT 1) FROM shapes s WHERE s.open > 0",
                 [],
+                |doc| parsed.todo(doc),
             )?);
         } else {
             let mut shapes = self
@@ -57,7 +64,7 @@ impl Db<'_> {
                     let id: String = member.get(0).map_err(sql_error)?;
                     if !named.contains(&TodoId::trusted(id)) {
                         let doc: String = member.get(1).map_err(sql_error)?;
-                        todos.push(parse(&doc)?);
+                        todos.push(parsed.todo(&doc)?);
                         break;
                     }
                 }
@@ -142,8 +149,10 @@ impl Db<'_> {
         let todos = if query.complete {
             self.docs("SELECT doc FROM todos WHERE lane < 2 ORDER BY ord, id", [])?
         } else {
-            let special: Vec<Todo> =
-                self.docs("SELECT doc FROM todos WHERE lane = 1 ORDER BY ord, id", [])?;
+            let parsed = &mut *self.parsed.borrow_mut();
+            parsed.begin();
+            let sql = "SELECT doc FROM todos WHERE lane = 1 ORDER BY ord, id";
+            let special: Vec<Todo> = self.docs_by(sql, [], |doc| parsed.todo(doc))?;
             let refs: Vec<&Todo> = special.iter().collect();
             let named = named_todos(
                 &refs,
@@ -152,7 +161,7 @@ impl Db<'_> {
                 &stalls,
                 &attempts,
             );
-            self.representative(special, &named)?
+            self.representative(special, &named, parsed)?
         };
         let mut targets = BTreeMap::new();
         for todo in &todos {
@@ -185,7 +194,7 @@ impl Db<'_> {
             unreadable: false,
             goal_uid: Some(self.uid.clone()),
             commit: self.last_commit()?,
-            todos,
+            todos: Arc::new(todos),
             counters: self.counters()?,
             targets,
             signals,

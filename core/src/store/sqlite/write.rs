@@ -1,8 +1,11 @@
 //! Writing the SQLite store: one transaction, its changes, its commit.
 
+use std::cell::RefCell;
+
 use rusqlite::{Connection, OptionalExtension, params};
 use serde_json::Value;
 
+use super::parsed::Parsed;
 use super::read::{Db, key_of, signed, text_hash};
 use super::sql_error;
 use crate::admission::view::{GoalRecords, View, ViewQuery, count};
@@ -21,6 +24,7 @@ use crate::store::{Change, PruneLimits, Pruned, Read, TodoFilter, Transaction, W
 pub(super) struct SqliteTransaction<'a> {
     conn: &'a Connection,
     uid: &'a GoalUid,
+    parsed: &'a RefCell<Parsed>,
     counters: Counters,
     counted: bool,
     done: bool,
@@ -37,12 +41,14 @@ impl<'a> SqliteTransaction<'a> {
     pub(super) fn begin(
         conn: &'a mut Connection,
         uid: &'a GoalUid,
+        parsed: &'a RefCell<Parsed>,
         turn: Option<FileLock>,
     ) -> Result<Self> {
         conn.execute_batch("BEGIN IMMEDIATE").map_err(sql_error)?;
         let mut transaction = Self {
             conn,
             uid,
+            parsed,
             counters: Counters::default(),
             counted: false,
             done: false,
@@ -54,7 +60,7 @@ impl<'a> SqliteTransaction<'a> {
     }
 
     fn db(&self) -> Db<'_> {
-        Db { conn: self.conn, uid: self.uid, views: None }
+        Db { conn: self.conn, uid: self.uid, views: None, parsed: self.parsed }
     }
 
     fn run(&self, sql: &str, params: impl rusqlite::Params) -> Result<usize> {
