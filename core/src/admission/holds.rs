@@ -312,15 +312,16 @@ impl<'a> Asker<'a> {
 
     /// Whether following the conditions from `next` leads round to a todo already seen.
     fn is_cycle(&self, start: &TodoId, next: &TodoId) -> bool {
-        let mut seen: BTreeSet<&TodoId> = BTreeSet::from([start]);
+        // Most chains are one todo long, and then nothing is gathered.
+        let mut seen: BTreeSet<&TodoId> = BTreeSet::new();
         let mut at = next;
         loop {
-            if !seen.insert(at) {
+            if at == start {
                 return true;
             }
             // Only todos with a condition lead on, and those are in every view.
-            let Some(todo) = self.find(at) else { return false };
-            match &todo.resume_when {
+            match self.find(at).and_then(|todo| todo.resume_when.as_ref()) {
+                Some(ResumeCondition::TodoDone(_)) if !seen.insert(at) => return true,
                 Some(ResumeCondition::TodoDone(id)) => at = id,
                 _ => return false,
             }

@@ -32,6 +32,11 @@ impl Stamp {
         })
     }
 
+    /// Which file it is: device and inode.
+    pub fn file(&self) -> (u64, u64) {
+        self.file
+    }
+
     /// Whether a write from now on gives the file, which is at `path`, another stamp: one in
     /// the tick of the last write would not, nor one by way of a network that is yet to say
     /// so. What is read after a settled stamp was taken is what stands in the file for as

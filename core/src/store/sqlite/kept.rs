@@ -49,12 +49,33 @@ pub(super) struct Views {
     legacy: Option<(Stamp, Option<LegacyWitness>)>,
     /// A process that asks once keeps nothing.
     asked: bool,
+    /// The file's stamp as the connection was taken up: what is asked first is asked of it.
+    at_hand: AtHand,
+}
+
+/// A stamp that each question uses once.
+#[derive(Debug, Default)]
+struct AtHand {
+    view: Option<Stamp>,
+    legacy: Option<Stamp>,
 }
 
 impl Views {
     /// Of a connection to the store at `path`; nothing is kept yet.
     pub(super) fn of(path: PathBuf) -> Self {
-        Self { path, last: None, legacy: None, asked: false }
+        Self { path, last: None, legacy: None, asked: false, at_hand: AtHand::default() }
+    }
+
+    /// Which file lies at the path. Its stamp serves what is asked next.
+    pub(super) fn take_up(&mut self) -> Option<(u64, u64)> {
+        let stamp = Stamp::of(&self.path);
+        self.at_hand = AtHand { view: stamp.clone(), legacy: stamp.clone() };
+        stamp.map(|stamp| stamp.file())
+    }
+
+    /// What is asked from now on is asked of the file as it will be: it is about to be written.
+    pub(super) fn let_go(&mut self) {
+        self.at_hand = AtHand::default();
     }
 
     /// The stamp of the file, if every write from now on gives it another.
@@ -67,7 +88,7 @@ impl Views {
         if !self.asked {
             return db.read_legacy();
         }
-        let stamp = Stamp::of(&self.path);
+        let stamp = self.at_hand.legacy.take().or_else(|| Stamp::of(&self.path));
         if let Some((kept, witness)) = &self.legacy
             && stamp.as_ref() == Some(kept)
         {
@@ -83,7 +104,7 @@ impl Views {
             return db.snapshot(|| db.read_view(query));
         }
         // Taken before anything is read, so that what is committed meanwhile changes it.
-        let stamp = Stamp::of(&self.path);
+        let stamp = self.at_hand.view.take().or_else(|| Stamp::of(&self.path));
         if let Some(kept) = self.last.as_ref().filter(|kept| kept.holds(query)) {
             if kept.stamp.is_some() && kept.stamp == stamp {
                 return Ok(kept.view.clone());

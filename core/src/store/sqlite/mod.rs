@@ -26,6 +26,7 @@ use super::forward::forward_reads;
 use super::{Read, SCHEMA_VERSION, Store, TodoFilter, Transaction, WritersTurn};
 use crate::admission::view::{GoalRecords, View, ViewQuery};
 use crate::error::{Error, ErrorCode, Result};
+use crate::file::Stamp;
 use crate::file::filesystem::refuse_network;
 use crate::file::holder::HolderNote;
 use crate::file::lock::{FileLock, LockMode};
@@ -110,20 +111,6 @@ pub struct SqliteStore {
     options: SqliteOptions,
     views: RefCell<Views>,
     parsed: RefCell<Parsed>,
-}
-
-/// Which file lies at a path: device and inode, where the system has them.
-fn identity(path: &Path) -> Option<(u64, u64)> {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::MetadataExt as _;
-        std::fs::metadata(path).ok().map(|m| (m.dev(), m.ino()))
-    }
-    #[cfg(not(unix))]
-    {
-        let _ = path;
-        None
-    }
 }
 
 /// Turns a SQLite error into the code that fits.
@@ -232,7 +219,7 @@ impl SqliteStore {
             views: RefCell::new(Views::of(draft.to_path_buf())),
             parsed: RefCell::default(),
         };
-        let mut transaction = Box::new(store.begin_unqueued()?);
+        let mut transaction = Box::new(store.begin_behind(None)?);
         fill(transaction.as_mut())?;
         transaction.commit()?;
         drop(store);
@@ -268,7 +255,7 @@ impl SqliteStore {
         if stored != uid.as_str() {
             return Err(Error::new(ErrorCode::StoreForeign, "store").detail(path.display()));
         }
-        let identity = identity(path);
+        let identity = Stamp::of(path).map(|stamp| stamp.file());
         Ok(Self {
             conn,
             uid: uid.clone(),
@@ -320,14 +307,15 @@ impl SqliteStore {
         FileLock::acquire(&self.path, LockMode::Exclusive, &note, self.options.deadline)
     }
 
-    fn begin_unqueued(&mut self) -> Result<write::SqliteTransaction<'_>> {
-        write::SqliteTransaction::begin(&mut self.conn, &self.uid, &self.parsed, None)
+    fn begin_behind(&mut self, turn: Option<FileLock>) -> Result<write::SqliteTransaction<'_>> {
+        self.views.get_mut().let_go();
+        write::SqliteTransaction::begin(&mut self.conn, &self.uid, &self.parsed, turn)
     }
 
     /// Whether the file that is open still lies at its path. Where the system cannot tell,
     /// the answer is no.
     pub fn is_current(&self) -> bool {
-        self.identity.is_some() && self.identity == identity(&self.path)
+        self.identity.is_some() && self.identity == self.views.borrow_mut().take_up()
     }
 
     fn db(&self) -> Db<'_> {
@@ -410,22 +398,12 @@ forward_reads!(SqliteStore, db());
 impl Store for SqliteStore {
     fn begin<'a>(&'a mut self, operation: &str) -> Result<Box<dyn Transaction + 'a>> {
         let turn = self.queue(operation)?;
-        Ok(Box::new(write::SqliteTransaction::begin(
-            &mut self.conn,
-            &self.uid,
-            &self.parsed,
-            Some(turn),
-        )?))
+        Ok(Box::new(self.begin_behind(Some(turn))?))
     }
 
     fn begin_again<'a>(&'a mut self, turn: WritersTurn) -> Result<Box<dyn Transaction + 'a>> {
         let lock = turn.into_lock();
-        Ok(Box::new(write::SqliteTransaction::begin(
-            &mut self.conn,
-            &self.uid,
-            &self.parsed,
-            lock,
-        )?))
+        Ok(Box::new(self.begin_behind(lock)?))
     }
 }
 

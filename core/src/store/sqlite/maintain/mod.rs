@@ -91,7 +91,7 @@ pub fn amend_draft(
     let conn = connect(draft, OpenFlags::SQLITE_OPEN_READ_WRITE, options)?;
     conn.execute_batch("PRAGMA journal_mode=MEMORY; PRAGMA synchronous=OFF").map_err(sql_error)?;
     let mut store = SqliteStore::checked(conn, draft, uid, options.clone())?;
-    let mut transaction = Box::new(store.begin_unqueued()?);
+    let mut transaction = Box::new(store.begin_behind(None)?);
     fill(transaction.as_mut())?;
     drop(transaction.commit()?);
     drop(store);
