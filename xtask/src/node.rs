@@ -166,6 +166,12 @@ pub fn follow(workspace: &Workspace) -> Result<PathBuf> {
     Ok(workspace.target.join("debug").join(format!("{name}{}", std::env::consts::EXE_SUFFIX)))
 }
 
+/// Builds the native module alone, for comparisons with other doors.
+pub fn native(workspace: &Workspace) -> Result<PathBuf> {
+    must_succeed(&mut workspace.cargo(["build", "--locked", "-p", "loopx-node"]))?;
+    Ok(workspace.target.join("debug").join(library()))
+}
+
 fn npm(workspace: &Workspace, folder: &Path) -> Command {
     let program = if cfg!(windows) { "npm.cmd" } else { "npm" };
     let mut command = workspace.program(program);
