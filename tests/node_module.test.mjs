@@ -133,6 +133,81 @@ test("without a native module the program is run, after one notice on standard e
   assert.match(said.stderr, /run instead/);
 });
 
+/** What both doors say to the same questions, each in a project of its own that is made alike. */
+const DOORS = (there, project) => `
+  const { writeFileSync, readFileSync } = require("node:fs");
+  const { Kernel, LoopSession } = require(${JSON.stringify(there)});
+  const said = [];
+  const say = async (ask) => { try { said.push(await ask()); } catch (e) { said.push(e.toJSON()); } };
+  (async () => {
+    const k = Kernel.open({ cwd: ${JSON.stringify(project)}, home: ${JSON.stringify(project)}, now: "2026-11-29T12:00:00Z" });
+    await k.goalCreate({ goal_id: "g", objective: "x", agents: ["ada"] });
+    for (const asked of [{ goal_id: "nowhere", agent_id: "ada" }, { goal_id: "g", agent_id: "eve" }]) {
+      await say(() => k.quotaHostPoll(asked));
+      await say(() => k.shouldRun(asked));
+      await say(() => k.turnAdmit({ ...asked, turn_instance_id: "t-1" }));
+    }
+    await say(() => k.quotaHostPoll({ goal_id: "g", agent_id: 7 }));
+    await say(() => k.call("quota.explode"));
+    const s = new LoopSession(k, { goal_id: "g", surface: "pi", session: "s", agent_id: "ada" });
+    const step = (event) => say(async () => {
+      const { ok, error_code, action, loop } = await s.step(event);
+      return { event, ok, error_code, action: { ...action, text: undefined, turn_id: undefined }, state: loop?.state, owed: s.owed() };
+    });
+    await step("settled");
+    await step("activated");
+    await say(() => s.step({ kind: "nonsense" }).catch((e) => e.code));
+    const registry = ${JSON.stringify(path.join(project, ".loopx/registry.json"))};
+    const kept = readFileSync(registry);
+    writeFileSync(registry, "{");
+    for (let n = 0; n < 6; n++) await step("settled");
+    await step("paused");
+    await step("paused");
+    k.fixClock("2026-11-29T13:00:00Z");
+    await step("timer");
+    writeFileSync(registry, kept);
+    await step("timer");
+    await step("resumed");
+    writeFileSync(registry, "{");
+    await step("settled");
+    console.log(JSON.stringify([k.via, said]));
+  })();`;
+
+test("the program in the module's place answers, refuses and waits as the module does", (t) => {
+  const env = { LOOPX_BIN: BINARY };
+  const project = path.join(folder(t), "p");
+  const [native, binary] = [PACKAGE, bare(t)].map((there) => {
+    mkdirSync(project);
+    const ran = run(DOORS(there, project), { env });
+    rmSync(project, { recursive: true });
+    assert.equal(ran.status, 0, ran.stderr);
+    return JSON.parse(ran.stdout);
+  });
+  assert.deepEqual([native[0], binary[0]], ["native", "binary"]);
+  assert.deepEqual(binary[1], native[1]);
+  const polls = native[1].filter(({ should_run, ok }) => should_run === false && ok === false);
+  assert.equal(polls.length, 6, "what is refused to a host that polls is an answer");
+  const waits = native[1].filter(({ action }) => action?.kind === "wait");
+  assert.deepEqual(waits.map(({ action }) => action.until.slice(11, 16)), ["12:03", "12:06", "12:12", "12:24", "12:30", "12:30", "12:30", "12:30", "13:30", "13:03"]);
+  assert.deepEqual(waits.at(-2).owed, [{ kind: "paused" }]);
+});
+
+test("a program that cannot be run is tried again at the kernel's pace", (t) => {
+  const script = `const { Kernel, LoopSession } = require(${JSON.stringify(bare(t))});
+    const k = Kernel.open({ cwd: "/", now: "2026-11-29T12:00:00Z" });
+    const s = new LoopSession(k, { goal_id: "g", surface: "pi", session: "s" });
+    (async () => {
+      const said = [];
+      for (let n = 0; n < 3; n++) said.push(await s.step("settled"));
+      console.log(JSON.stringify(said.map(({ error_code, action }) => [error_code, action])));
+    })();`;
+  const began = performance.now();
+  const said = run(script, { env: { LOOPX_BIN: "/nowhere/loopx" } });
+  assert.ok(performance.now() - began < 30_000, "nothing of a call is left that would keep the process");
+  const until = ["03", "06", "12"].map((minute) => ["native_unavailable", { kind: "wait", until: `2026-11-29T12:${minute}:00Z` }]);
+  assert.deepEqual(JSON.parse(said.stdout), until, said.stderr);
+});
+
 test("row 128: what cannot be loaded says the platform and every place that was tried", (t) => {
   const there = bare(t);
   const said = run(`require(${JSON.stringify(there)}).Kernel.open({ cwd: "/" }).goalList()`, { env: { LOOPX_BIN: "/nowhere/loopx" } });

@@ -1,15 +1,17 @@
-// The vectors that all doors agree on, through the native module. tests/vectors/README.md has the
-// format.
+// The vectors that all doors agree on, through the native module, and through the program that is run
+// where there is none. tests/vectors/README.md has the format.
 
 import assert from "node:assert/strict";
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, realpathSync, rmSync, unlinkSync, writeFileSync } from "node:fs";
+import { copyFileSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, realpathSync, rmSync, unlinkSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import test from "node:test";
 import { fileURLToPath } from "node:url";
 
-import { loopx } from "./node/world.mjs";
+import { PACKAGE, loopx } from "./node/world.mjs";
 
+const require = createRequire(import.meta.url);
 const FOLDER = path.join(path.dirname(fileURLToPath(import.meta.url)), "vectors");
 const BEGIN = "2026-11-29T12:00:00Z";
 const read = (name) => JSON.parse(readFileSync(path.join(FOLDER, name), "utf8"));
@@ -17,7 +19,8 @@ const read = (name) => JSON.parse(readFileSync(path.join(FOLDER, name), "utf8"))
 const at = (value, pointer) => pointer.split("/").slice(1).reduce((found, key) => found[key], value);
 
 class World {
-  constructor() {
+  constructor(door) {
+    this.door = door;
     const parent = existsSync("/dev/shm") ? "/dev/shm" : tmpdir();
     this.root = realpathSync(mkdtempSync(path.join(parent, "loopx-")));
     for (const name of ["project/rt", "home", "tmp"]) mkdirSync(path.join(this.root, name), { recursive: true });
@@ -70,8 +73,8 @@ class World {
     const key = JSON.stringify(options);
     if (this.opened !== key) {
       const { runtime_root: runtimeRoot, ...rest } = options;
-      this.open = loopx.Kernel.open({ ...rest, runtimeRoot, now: this.now });
-      assert.equal(this.open.via, "native");
+      this.open = this.door.Kernel.open({ ...rest, runtimeRoot, now: this.now, onNotice() {} });
+      assert.equal(this.open.via, this.door === loopx ? "native" : "binary");
       this.opened = key;
     }
     this.open.fixClock(this.now);
@@ -93,8 +96,8 @@ class World {
   }
 }
 
-async function one(states, vector) {
-  const world = new World();
+async function one(door, states, vector) {
+  const world = new World(door);
   try {
     if (vector.state) await world.build(states[vector.state]);
     await world.build(vector);
@@ -102,7 +105,7 @@ async function one(states, vector) {
     try {
       answer = await world.ask(vector);
     } catch (error) {
-      if (!(error instanceof loopx.LoopxError)) throw error;
+      if (!(error instanceof door.LoopxError)) throw error;
       const { error_code, error: sentence, about, next_command } = world.filled(vector.error ?? {});
       assert.deepEqual(error.toJSON(), { ok: false, error_code, error: sentence, about, next_command });
       return;
@@ -119,18 +122,34 @@ async function one(states, vector) {
   }
 }
 
-test("vectors through Node", async () => {
-  const names = readdirSync(FOLDER).filter((name) => name.endsWith(".json")).sort();
+async function all(door, name) {
+  const names = readdirSync(FOLDER).filter((file) => file.endsWith(".json")).sort();
   const { states } = read("states.json");
   const failed = [];
   let total = 0;
-  for (const name of names) {
-    for (const vector of read(name).vectors ?? []) {
+  for (const file of names) {
+    for (const vector of read(file).vectors ?? []) {
       total += 1;
-      await one(states, vector).catch((error) => failed.push(`${name} ${vector.name}: ${error.message}`));
+      await one(door, states, vector).catch((error) => failed.push(`${file} ${vector.name}: ${error.message}`));
     }
   }
-  console.log(`vectors through Node: ${total - failed.length} of ${total}`);
+  console.log(`vectors through ${name}: ${total - failed.length} of ${total}`);
   assert.deepEqual(failed, []);
   assert.equal(total, read("index.json").count);
+}
+
+test("vectors through Node", () => all(loopx, "Node"));
+
+test("vectors through the program in Node's place", async (t) => {
+  const bare = mkdtempSync(path.join(tmpdir(), "loopx-node-"));
+  t.after(() => rmSync(bare, { recursive: true, force: true }));
+  cpSync(PACKAGE, bare, { recursive: true, filter: (from) => path.basename(from) !== "native" });
+  const given = { LOOPX_BIN: process.env.LOOPX_BIN_UNDER_TEST ?? path.join(FOLDER, "../../target/debug/loopx") };
+  const before = { LOOPX_BIN: process.env.LOOPX_BIN, LOOPX_NATIVE: process.env.LOOPX_NATIVE };
+  t.after(() => {
+    for (const [name, value] of Object.entries(before)) value === undefined ? delete process.env[name] : (process.env[name] = value);
+  });
+  delete process.env.LOOPX_NATIVE;
+  Object.assign(process.env, given);
+  await all(require(bare), "the program in Node's place");
 });

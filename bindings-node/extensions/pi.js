@@ -106,6 +106,10 @@ modules["operations.json"] = (module, require) => {
   ];
 };
 
+modules["retry.json"] = (module, require) => {
+  module.exports = { "minutes": [3,6,12,24,30] };
+};
+
 modules["version.json"] = (module, require) => {
   module.exports = { "version": "0.1.0" };
 };
@@ -237,14 +241,16 @@ modules["binary.cjs"] = (module, require) => {
   // requests and answers, one process a call.
 
   const { execFileSync, spawn } = require("node:child_process");
+  const operations = require("./operations.json");
   const { LoopxError } = require("./error.cjs");
+  // The kernel's ladder, for questions that cannot be put to it.
+  const { minutes: LADDER } = require("./retry.json");
 
-  /** Refusals of these operations are answers. */
-  const DECISIONS = new Set(["quota.should_run", "turn.admit"]);
+  /** All that an error says; an answer that is not "ok" says more. */
+  const ERROR = ["about", "error", "error_code", "next_command", "ok"].join();
+  const KNOWN = new Set(operations.map(({ name }) => name));
   const MOST = 64 * 1024 * 1024;
   const PATIENCE_MS = 60_000;
-  /** Until a program that could not be run is tried again. */
-  const AGAIN_MS = 60_000;
 
   function program() {
     return process.env.LOOPX_BIN || "loopx";
@@ -260,6 +266,13 @@ modules["binary.cjs"] = (module, require) => {
       },
       { cause: error },
     );
+  }
+
+  /** A name that is none would be wrong usage of the program, which says so in prose. */
+  function unknown(operation) {
+    if (KNOWN.has(operation)) return null;
+    const error = `there is no operation ${JSON.stringify(operation)}`;
+    return `!${JSON.stringify({ ok: false, error_code: "request_invalid", error, about: "operation", next_command: "loopx --help" })}`;
   }
 
   class BinaryDoor {
@@ -289,11 +302,13 @@ modules["binary.cjs"] = (module, require) => {
         const error = (stderr || "it answered nothing").trim().split("\n")[0];
         return `!${JSON.stringify({ error_code: "internal", error, about: operation })}`;
       }
-      const refused = value?.ok === false && value.error_code && !DECISIONS.has(operation);
+      const refused = value?.ok === false && Object.keys(value).sort().join() === ERROR;
       return refused ? `!${stdout}` : stdout;
     }
 
     callSync(operation, request) {
+      const refused = unknown(operation);
+      if (refused) return refused;
       const options = {
         input: request, cwd: this.cwd, env: this.env, encoding: "utf8", maxBuffer: MOST,
         timeout: PATIENCE_MS, stdio: ["pipe", "pipe", "pipe"], windowsHide: true,
@@ -308,15 +323,24 @@ modules["binary.cjs"] = (module, require) => {
 
     call(operation, request) {
       return new Promise((resolve, reject) => {
+        const refused = unknown(operation);
+        if (refused) return resolve(refused);
         const child = spawn(program(), this.arguments(operation), {
-          cwd: this.cwd, env: this.env, timeout: PATIENCE_MS, windowsHide: true,
-          stdio: ["pipe", "pipe", "pipe"],
+          cwd: this.cwd, env: this.env, windowsHide: true, stdio: ["pipe", "pipe", "pipe"],
         });
+        // Not spawn's own limit: that one would keep this process when there is no program.
+        const patience = setTimeout(() => child.kill(), PATIENCE_MS);
         let [stdout, stderr] = ["", ""];
         child.stdout.setEncoding("utf8").on("data", (text) => (stdout += text));
         child.stderr.setEncoding("utf8").on("data", (text) => (stderr += text));
-        child.on("error", (error) => reject(gone(error, this.told)));
-        child.on("close", () => resolve(this.said(operation, stdout, stderr)));
+        child.on("error", (error) => {
+          clearTimeout(patience);
+          reject(gone(error, this.told));
+        });
+        child.on("close", () => {
+          clearTimeout(patience);
+          resolve(this.said(operation, stdout, stderr));
+        });
         child.stdin.on("error", () => {});
         child.stdin.end(request);
       });
@@ -326,6 +350,10 @@ modules["binary.cjs"] = (module, require) => {
       if (now) this.env.LOOPX_NOW = now;
       else delete this.env.LOOPX_NOW;
       return '{"ok":true}';
+    }
+
+    now() {
+      return this.env.LOOPX_NOW ? Date.parse(this.env.LOOPX_NOW) : Date.now();
     }
 
     session(options) {
@@ -345,33 +373,47 @@ modules["binary.cjs"] = (module, require) => {
       this.door = door;
       this.template = template;
       this.generation = undefined;
+      this.failures = 0;
       this.waiting = [];
     }
 
     async step(event) {
       const asked = JSON.parse(event);
-      const queue = [...this.waiting, asked];
-      for (const next of queue) {
+      for (const next of [...this.waiting, asked]) {
         const said = await this.send(next).catch((error) => `!${JSON.stringify(error)}`);
-        if (said[0] === "!") {
-          const refusal = JSON.parse(said.slice(1));
-          const unknown = refusal.error_code === "loop_unknown";
-          if (unknown) this.waiting = [];
-          else if (BY_PERSON.has(asked.kind)) this.waiting = [...this.waiting, asked];
-          const until = new Date(Date.now() + AGAIN_MS).toISOString();
-          const action = unknown ? { kind: "idle" } : { kind: "wait", until };
-          return JSON.stringify({ ...refusal, ok: false, action });
-        }
-        if (next !== asked) this.waiting.shift();
-        else return said;
+        if (said[0] === "!") return this.failed(asked, said);
+        if (next === asked) return said;
+        this.waiting.shift();
       }
+    }
+
+    /** As the kernel's own session: what a person did is owed, and everything is tried again later. */
+    failed(asked, said) {
+      const refusal = JSON.parse(said.slice(1));
+      // Nobody can read it, now or later.
+      if (refusal.error_code === "request_invalid" && refusal.about === "request") return said;
+      const last = this.waiting.at(-1);
+      if (BY_PERSON.has(asked.kind) && JSON.stringify(last) !== JSON.stringify(asked)) this.waiting.push(asked);
+      let action = { kind: "idle" };
+      if (refusal.error_code === "loop_unknown") {
+        this.waiting = [];
+      } else {
+        const minutes = LADDER[Math.min(this.failures, LADDER.length - 1)];
+        this.failures += 1;
+        const until = new Date(this.door.now() + minutes * 60_000);
+        action = { kind: "wait", until: until.toISOString().replace(".000Z", "Z") };
+      }
+      return JSON.stringify({ ...refusal, ok: false, action });
     }
 
     async send(event) {
       const generation = UNCONDITIONAL.has(event.kind) ? undefined : this.generation;
       const request = JSON.stringify({ ...this.template, event, generation });
       const said = await this.door.call("loop.step", request);
-      if (said[0] !== "!") this.generation = JSON.parse(said).loop?.generation;
+      if (said[0] !== "!") {
+        this.failures = 0;
+        this.generation = JSON.parse(said).loop?.generation;
+      }
       return said;
     }
 

@@ -90,8 +90,6 @@ async function opencode(t, answer) {
     await project.close();
     await model.close();
   });
-  const { root } = project;
-  project.loopx("install", "--host", "opencode", "--project", root);
   project.write("work/opencode.json", {
     model: "mock/mock-model", small_model: "mock/mock-model", autoupdate: false, share: "disabled", enabled_providers: ["mock"],
     permission: { bash: "allow", edit: "allow" },

@@ -74,8 +74,6 @@ async function pi(t, answer) {
     await project.close();
     await model.close();
   });
-  const { root } = project;
-  project.loopx("install", "--host", "pi", "--project", root);
   project.write("agent/models.json", { providers: { mock: { baseUrl: model.url, api: "openai-completions", apiKey: CREDENTIAL, models: [{ id: "mock-model", contextWindow: 100000, maxTokens: 4096 }] } } });
   project.write("agent/settings.json", { defaultProvider: "mock", defaultModel: "mock-model", quietStartup: true, defaultProjectTrust: "always" });
   return { project, model, start: (args) => new Pi(project, args) };

@@ -15,6 +15,16 @@ const BINARY = process.env.LOOPX_BIN_UNDER_TEST ?? path.resolve(import.meta.dirn
 export const CREDENTIAL = "ghp_0123456789abcdefghijABCDEFGHIJ012345";
 export const CANARY = "canary-e3f1 the walrus at noon";
 
+/** The README's commands for a host, as a person copies them; the last one starts it. */
+export function readme(host) {
+  const text = readFileSync(path.resolve(import.meta.dirname, "../../README.md"), "utf8");
+  const section = text.split("## In Pi and in OpenCode")[1];
+  const blocks = section.split("\n## ")[0].matchAll(/```console\n([^]*?)```/g);
+  const all = [...blocks].map(([, block]) => block.trim().split("\n").map((line) => line.replace(/^\$ /, "")));
+  return all.find((lines) => lines.at(-1).startsWith(`${host} `));
+}
+
+/** A folder that is the host's project, with the package and the extension in it. */
 export class Project {
   constructor(host) {
     this.folder = mkdtempSync(path.join(tmpdir(), `loopx-e2e-${host}-`));
@@ -23,9 +33,29 @@ export class Project {
     this.scratch = path.join(this.folder, "tmp");
     mkdirSync(this.home, { recursive: true });
     mkdirSync(this.scratch);
-    mkdirSync(path.join(this.root, "node_modules"), { recursive: true });
-    cpSync(PACKAGE, path.join(this.root, "node_modules/loopx"), { recursive: true });
+    mkdirSync(this.root);
     this.children = [];
+    if (process.env.LOOPX_PACKAGE) {
+      this.asTheReadmeSays(host);
+      return;
+    }
+    // By hand, from the sources, there is no package that could be installed.
+    mkdirSync(path.join(this.root, "node_modules"));
+    cpSync(PACKAGE, path.join(this.root, "node_modules/loopx"), { recursive: true });
+    this.loopx("install", "--host", host, "--project", this.root);
+  }
+
+  /** A new user's commands, in an empty folder beside the clone, with an empty home. */
+  asTheReadmeSays(host) {
+    const [install, npm, start, ...more] = readme(host);
+    assert.deepEqual([more, start.split(" ")[0]], [[], host], "three commands, and the last one starts the host");
+    const [tarball] = /target\/node\/\S+\.tgz$/.exec(npm);
+    const clone = path.join(this.folder, "loopx");
+    mkdirSync(path.join(clone, "target/node"), { recursive: true });
+    // `cargo xtask node` has packed it, and PACKAGE is installed beside it.
+    cpSync(path.join(PACKAGE, "../../..", path.basename(tarball)), path.join(clone, tarball));
+    const env = { ...this.env, npm_config_offline: "true", npm_config_update_notifier: "false" };
+    execFileSync("sh", ["-e", "-c", `${install}\n${npm}`], { cwd: this.root, env, stdio: ["ignore", "ignore", "inherit"] });
   }
 
   get env() {

@@ -1,9 +1,13 @@
 "use strict";
 
-// The loop of Pi's own extension in a project, at the instants that it asks for itself: prints what
-// each look came to. Arguments: the package's folder, the project, the first instant, looks.
+// The loop of Pi's own extension in a project where its session has a loop already, at the instants
+// that it asks for itself: prints the packet before each look and what the look came to. Argument:
+// the package's folder. Standard input: project, session, first instant, looks, and the question.
 
-const [, , folder, project, begin, looks] = process.argv;
+const { readFileSync } = require("node:fs");
+
+const folder = process.argv[2];
+const asked = JSON.parse(readFileSync(0, "utf8"));
 // Nothing is waited for here: the instants are given.
 globalThis.setTimeout = () => ({ unref() {} });
 
@@ -20,34 +24,30 @@ LoopSession.prototype.step = async function (event) {
 };
 
 const handlers = {};
-let tool;
 const pi = {
   on: (event, work) => { handlers[event] = work; },
   registerCommand() {},
-  registerTool: (given) => { tool = given; },
+  registerTool() {},
   sendUserMessage() {},
 };
 const ctx = {
-  cwd: project, isIdle: () => true, sessionManager: { getSessionFile: () => "session-1" },
+  cwd: asked.project, isIdle: () => true, sessionManager: { getSessionFile: () => asked.session },
   ui: { notify() {}, setStatus() {} },
 };
 
 (async () => {
   require(`${folder}/extensions/pi/index.js`)(pi);
-  await handlers.session_start({}, ctx);
-  await tool.execute("1", { goal_id: "g", agent_id: "ada" }, null, null, ctx);
+  const looking = Kernel.open({ cwd: asked.project });
   const seen = [];
-  let at = begin;
-  for (let n = 0; n < Number(looks); n++) {
+  let { at } = asked;
+  for (let n = 0; n < asked.looks; n++) {
     for (const kernel of kernels) kernel.fixClock(at);
-    const packet = kernels.at(-1).shouldRun({
-      goal_id: "g", agent_id: "ada", include_detail: ["scheduler"],
-      execution_context: { host_surface: "generic_cli", scheduler_owner: "agent_cli_loop", execution_mode: "interactive", source: "runtime_profile:generic_cli" },
-    });
+    const packet = looking.shouldRun(asked.question);
     answers.length = 0;
-    await handlers.agent_settled({}, ctx);
+    // The session is opened again, and looks at once; from then on it settles.
+    await handlers[n === 0 ? "session_start" : "agent_settled"]({}, ctx);
     const actions = answers.map(({ action }) => action);
-    seen.push({ at, packet, actions });
+    seen.push({ at, packet, actions, decisions: answers.map(({ decision }) => decision ?? null) });
     const last = actions.at(-1);
     if (last?.kind !== "wait") break;
     at = last.until;

@@ -146,6 +146,7 @@ fn tests(workspace: &Workspace, package: &Path, binary: &Path, only: Option<&str
         }));
     }
     files.sort();
+    let follow = follow(workspace)?;
     must_succeed(
         workspace
             .program("node")
@@ -153,8 +154,22 @@ fn tests(workspace: &Workspace, package: &Path, binary: &Path, only: Option<&str
             .args(["--test", "--test-reporter=spec", "--test-concurrency=1"])
             .args(files)
             .env("LOOPX_PACKAGE", package)
+            .env("LOOPX_FOLLOW", follow)
             .env("LOOPX_BIN_UNDER_TEST", binary),
     )
+}
+
+/// Builds the program that follows decisions which no rule makes (`tests/follow`).
+pub fn follow(workspace: &Workspace) -> Result<PathBuf> {
+    let name = "loopx-follow";
+    must_succeed(&mut workspace.cargo(["build", "--locked", "-p", "loopx-tests", "--bin", name]))?;
+    Ok(workspace.target.join("debug").join(format!("{name}{}", std::env::consts::EXE_SUFFIX)))
+}
+
+/// Builds the native module alone, for comparisons with other doors.
+pub fn native(workspace: &Workspace) -> Result<PathBuf> {
+    must_succeed(&mut workspace.cargo(["build", "--locked", "-p", "loopx-node"]))?;
+    Ok(workspace.target.join("debug").join(library()))
 }
 
 fn npm(workspace: &Workspace, folder: &Path) -> Command {

@@ -300,14 +300,22 @@ fn tests(
     only: Option<&str>,
 ) -> Result<()> {
     let inside = environment(workspace, tools, python, wheel)?;
+    let mut command = workspace.program(&inside);
+    // What is named here has to be there: the tests pass over it only where nobody names it.
+    match on_path("node") {
+        Some(_) => {
+            command.env("LOOPX_NATIVE", crate::node::native(workspace)?);
+        }
+        None => eprintln!("   SKIPPED: node is not on PATH, worker and Pi are not compared"),
+    }
     must_succeed(
-        workspace
-            .program(&inside)
+        command
             .arg(workspace.root.join("tests/python/run.py"))
             .args(only)
             .env("PYTHONDONTWRITEBYTECODE", "1")
             // Some of them panic on purpose.
             .env("RUST_BACKTRACE", "0")
+            .env("LOOPX_FOLLOW", crate::node::follow(workspace)?)
             .env("LOOPX_BIN_UNDER_TEST", binary),
     )
 }

@@ -50,6 +50,7 @@ pub fn of(entry: &str, form: Form) -> String {
     let mut out = String::from(HEAD);
     let json = |text: String| format!("module.exports = {};\n", text.trim_end());
     out.push_str(&module("operations.json", &json(node::operations())));
+    out.push_str(&module("retry.json", &json(node::retry())));
     out.push_str(&module("version.json", &json(node::version())));
     for (name, text) in SOURCES {
         if name.starts_with("lib/") {

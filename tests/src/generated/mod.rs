@@ -28,6 +28,7 @@ pub fn generated() -> Vec<(&'static str, String)> {
         ("ffi/include/loopx.h", header::text()),
         ("bindings-node/index.d.ts", node::declarations()),
         ("bindings-node/lib/operations.json", node::operations()),
+        ("bindings-node/lib/retry.json", node::retry()),
         ("bindings-node/lib/version.json", node::version()),
         ("bindings-python/python/loopx/_operations.py", python::operations()),
         ("bindings-python/python/loopx/kernel.pyi", python::stubs()),

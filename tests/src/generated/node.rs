@@ -2,6 +2,7 @@
 //! its methods are made from.
 
 use super::typescript::{comment, fields, of};
+use loopx_core::host_loop::retry::LADDER_MINUTES;
 use loopx_core::operation::{Access, Operation};
 use loopx_core::schema;
 use serde_json::{Value, json};
@@ -64,6 +65,11 @@ pub fn operations() -> String {
 /// `lib/version.json`: what the native module has to be.
 pub fn version() -> String {
     format!("{{ \"version\": {:?} }}\n", env!("CARGO_PKG_VERSION"))
+}
+
+/// `lib/retry.json`: how long is waited where the kernel cannot be asked.
+pub fn retry() -> String {
+    format!("{{ \"minutes\": {} }}\n", json!(LADDER_MINUTES))
 }
 
 fn declared(name: &str, doc: &str, schema: &Value) -> String {
