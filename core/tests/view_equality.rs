@@ -365,12 +365,17 @@ fn sorted(mut rows: Vec<(String, serde_json::Value)>) -> Vec<String> {
     rows
 }
 
-fn commit(store: &mut dyn Store, n: u64, changes: &[Change]) {
+/// Answers what the transaction sees between its two parts and after them.
+fn commit(store: &mut dyn Store, n: u64, changes: &[Change]) -> [View; 2] {
+    let quota = QuotaPolicy { compute: 1.0, window_hours: 2, slot_minutes: 1, allowed_slots: 2 };
+    let query = ViewQuery { now: noon(), quota, complete: false };
     let mut transaction = store.begin("test").unwrap();
     // In two parts, as commands do.
     let (head, tail) = changes.split_at(changes.len() / 2);
     transaction.apply(head).unwrap();
+    let between = transaction.view(&query).unwrap();
     transaction.apply(tail).unwrap();
+    let after = transaction.view(&query).unwrap();
     let record = CommitRecord {
         n,
         effect_id: EffectId::trusted(format!("e{n}")),
@@ -383,6 +388,7 @@ fn commit(store: &mut dyn Store, n: u64, changes: &[Change]) {
     };
     transaction.record(&record).unwrap();
     transaction.commit().unwrap();
+    [between, after]
 }
 
 #[test]
@@ -397,7 +403,9 @@ fn the_sqlite_store_answers_as_a_full_scan_does() {
         };
         counter.set(counter.get() + 1);
         let path = folder.path().join(format!("{}.db", counter.get()));
-        let mut sqlite = SqliteStore::create(&path, &uid, options, &mut |_| Ok(())).unwrap();
+        let mut sqlite =
+            SqliteStore::create(&path, &uid, options.clone(), &mut |_| Ok(())).unwrap();
+        let mut another = SqliteStore::open(&path, &uid, options).unwrap();
         let mut memory = MemoryStore::new(uid);
         let mut plain = memory.records().unwrap();
         compare(&sqlite, &memory)?;
@@ -406,17 +414,24 @@ fn the_sqlite_store_answers_as_a_full_scan_does() {
             if n == 2 {
                 let mut dropped = sqlite.begin("test").unwrap();
                 dropped.apply(&changes).unwrap();
+                let quota = QuotaPolicy { allowed_slots: 2, ..QuotaPolicy::default() };
+                let query = ViewQuery { now: noon(), quota, complete: false };
+                dropped.view(&query).unwrap();
             }
+            compare(&sqlite, &memory)?;
             same("dropped", sqlite.records().unwrap(), memory.records().unwrap())?;
-            commit(&mut sqlite, n, &changes);
-            commit(&mut memory, n, &changes);
+            // By this connection and by another, as processes do.
+            let writer = if n % 3 == 0 { &mut another } else { &mut sqlite };
+            let seen = commit(writer, n, &changes);
+            same("inside", seen, commit(&mut memory, n, &changes))?;
             changes.iter().for_each(|change| plain.apply(change));
             plain.commit = n;
             same("plain records", memory.records().unwrap(), plain.clone())?;
             compare(&sqlite, &memory)?;
         }
         same("dump", sorted(dump(&sqlite)), sorted(dump(&memory)))?;
-        drop(sqlite);
+        compare(&another, &memory)?;
+        drop((sqlite, another));
         std::fs::remove_file(&path).unwrap();
         Ok(())
     });

@@ -12,6 +12,7 @@ use super::snapshot::{MAX_STATE_FILE, health_of};
 use super::{Kernel, receipt};
 use crate::admission::view::GoalRecords;
 use crate::error::{Error, ErrorCode, Result};
+use crate::file::digest::hex;
 use crate::file::{Durability, read_bounded, replace, sha256_hex};
 use crate::model::{CommitRecord, EffectId, Finding, GoalUid, Instant, LegacyWitness, Todo};
 use crate::registry::{begin_change, mark_imported};
@@ -301,5 +302,5 @@ pub(super) fn random_hex() -> Result<String> {
     let mut bytes = [0_u8; 16];
     getrandom::fill(&mut bytes)
         .map_err(|e| Error::new(ErrorCode::Internal, "randomness").detail(e))?;
-    Ok(bytes.iter().map(|b| format!("{b:02x}")).collect())
+    Ok(hex(&bytes))
 }

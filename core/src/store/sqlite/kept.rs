@@ -7,8 +7,8 @@
 
 use std::path::PathBuf;
 
+use super::parsed::Written;
 use super::read::Db;
-use super::sql_error;
 use crate::admission::view::{View, ViewQuery};
 use crate::error::Result;
 use crate::file::Stamp;
@@ -20,7 +20,7 @@ use crate::quota::window_start;
 struct Kept {
     view: View,
     query: ViewQuery,
-    state: (i64, u64),
+    state: Written,
     /// The file's stamp before it was read; `None` where a write may leave it as it is.
     stamp: Option<Stamp>,
     /// The earliest instant after which a lease, a turn or a grant has ended.
@@ -109,7 +109,7 @@ impl Views {
             if kept.stamp.is_some() && kept.stamp == stamp {
                 return Ok(kept.view.clone());
             }
-            if kept.state == state(db)? {
+            if kept.state == db.written()? {
                 let stamp = self.settled(stamp.as_ref());
                 let view = kept.view.clone();
                 self.last.iter_mut().for_each(|kept| kept.stamp.clone_from(&stamp));
@@ -128,20 +128,12 @@ impl Views {
             let turns = view.turns.iter().filter_map(|turn| turn.expires_at);
             let ends = leases.chain(turns).chain(grants).min();
             let oldest = db.oldest_spend(window_start(&query.quota, query.now))?;
-            Ok(Kept { view, query: query.clone(), state: state(db)?, stamp, ends, oldest })
+            Ok(Kept { view, query: query.clone(), state: db.written()?, stamp, ends, oldest })
         })?;
         let view = kept.view.clone();
         self.last = Some(kept);
         Ok(view)
     }
-}
-
-/// What changes with every commit: the first number with one of another connection, the
-/// second with a row of this one.
-fn state(db: Db<'_>) -> Result<(i64, u64)> {
-    let mut statement = db.conn.prepare_cached("PRAGMA data_version").map_err(sql_error)?;
-    let version = statement.query_row([], |row| row.get(0)).map_err(sql_error)?;
-    Ok((version, db.conn.total_changes()))
 }
 
 #[cfg(test)]

@@ -1,15 +1,34 @@
-//! Todos that a connection has read before, by the text of their rows: of one text there is one
-//! todo. A long-lived host reads the same few todos at every commit, its own or another's.
+//! Todos that a connection has read before, for a long-lived host that reads the same few todos
+//! at every commit: those of the last view for as long as no todo was written, and each by the
+//! text of its row, as of one text there is one todo.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
 
 use super::read::parse;
+use crate::admission::view::Target;
 use crate::error::Result;
-use crate::model::Todo;
+use crate::model::{Todo, TodoId};
 
-/// Todos by the text that they were read from.
+/// The todos of a view that is not complete.
+#[derive(Clone, Debug)]
+pub(super) struct Shown {
+    /// What each of its own is named for.
+    pub named: BTreeSet<TodoId>,
+    /// They.
+    pub todos: Arc<Vec<Todo>>,
+    /// Where the todos stand that their conditions name.
+    pub targets: BTreeMap<TodoId, Target>,
+}
+
+/// What the database says of how often it was written: the first number moves with a commit of
+/// another connection, the second with every row that this one writes.
+pub(super) type Written = (i64, u64);
+
+/// Todos that were read before.
 #[derive(Debug, Default)]
 pub(super) struct Parsed {
+    shown: Option<(Written, Shown)>,
     known: HashMap<String, Todo>,
     /// A process that reads once keeps nothing.
     read_before: bool,
@@ -23,6 +42,30 @@ impl Parsed {
     /// A view is read.
     pub(super) fn begin(&mut self) {
         self.keeps = std::mem::replace(&mut self.read_before, true);
+    }
+
+    /// The last view's, when nothing has been written since but what has passed.
+    pub(super) fn shown(&self, written: Written) -> Option<&Shown> {
+        self.shown.as_ref().filter(|(at, _)| *at == written).map(|(_, shown)| shown)
+    }
+
+    /// A view was read.
+    pub(super) fn show(&mut self, written: Written, shown: &Shown) {
+        self.shown = self.keeps.then(|| (written, shown.clone()));
+    }
+
+    /// The rows that this connection has written between two counts are no todos.
+    pub(super) fn pass(&mut self, before: u64, after: u64) {
+        if let Some(((_, rows), _)) = &mut self.shown
+            && *rows == before
+        {
+            *rows = after;
+        }
+    }
+
+    /// What was read inside a transaction may never have been.
+    pub(super) fn forget(&mut self) {
+        self.shown = None;
     }
 
     /// The todo of that row.

@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::kept::Views;
-use super::parsed::Parsed;
+use super::parsed::{Parsed, Written};
 use super::sql_error;
 use crate::admission::view::{GoalRecords, View, ViewQuery};
 use crate::error::{Error, ErrorCode, Result};
@@ -112,6 +112,13 @@ impl Db<'_> {
         let answer = read();
         let ended = self.conn.execute_batch("COMMIT").map_err(sql_error);
         answer.and_then(|value| ended.map(|()| value))
+    }
+
+    /// What changes with every commit.
+    pub(super) fn written(&self) -> Result<Written> {
+        let mut statement = self.conn.prepare_cached("PRAGMA data_version").map_err(sql_error)?;
+        let version = statement.query_row([], |row| row.get(0)).map_err(sql_error)?;
+        Ok((version, self.conn.total_changes()))
     }
 
     /// The witness of the earlier tool's ledger.

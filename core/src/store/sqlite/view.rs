@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::parsed::Parsed;
+use super::parsed::{Parsed, Shown};
 use super::read::{Db, parse, unsigned};
 use super::sql_error;
 use crate::admission::view::{
@@ -72,6 +72,43 @@ impl Db<'_> {
         }
         todos.sort_by(|a, b| (a.order, &a.todo_id).cmp(&(b.order, &b.todo_id)));
         Ok(todos)
+    }
+
+    /// Where the todos stand that conditions of `todos` name.
+    fn targets(&self, todos: &[Todo]) -> Result<BTreeMap<TodoId, Target>> {
+        let mut targets = BTreeMap::new();
+        for todo in todos {
+            if let Some(ResumeCondition::TodoDone(id)) = &todo.resume_when
+                && !targets.contains_key(id)
+            {
+                targets.insert(id.clone(), self.target(id)?);
+            }
+        }
+        Ok(targets)
+    }
+
+    /// The todos of a view that is not complete, and where those stand that they wait for.
+    /// `named` says which plain ones are shown by themselves, from those that are not plain.
+    fn shown(
+        &self,
+        named: impl Fn(&[&Todo]) -> BTreeSet<TodoId>,
+    ) -> Result<(Arc<Vec<Todo>>, BTreeMap<TodoId, Target>)> {
+        let parsed = &mut *self.parsed.borrow_mut();
+        parsed.begin();
+        let written = self.written()?;
+        if let Some(shown) = parsed.shown(written)
+            && shown.named == named(&shown.todos.iter().collect::<Vec<_>>())
+        {
+            return Ok((Arc::clone(&shown.todos), shown.targets.clone()));
+        }
+        let sql = "SELECT doc FROM todos WHERE lane = 1 ORDER BY ord, id";
+        let special: Vec<Todo> = self.docs_by(sql, [], |doc| parsed.todo(doc))?;
+        let named = named(&special.iter().collect::<Vec<_>>());
+        let todos = Arc::new(self.representative(special, &named, parsed)?);
+        let targets = self.targets(&todos)?;
+        let shown = Shown { named, todos, targets };
+        parsed.show(written, &shown);
+        Ok((shown.todos, shown.targets))
     }
 
     fn window(&self, query: &ViewQuery, turns: &[Turn]) -> Result<WindowUse> {
@@ -146,31 +183,16 @@ impl Db<'_> {
         let stalls = self.docs("SELECT doc FROM stalls ORDER BY todo, agent", [])?;
         let attempts: Vec<crate::model::Attempt> =
             self.docs("SELECT doc FROM attempts ORDER BY agent, rule, cause", [])?;
-        let todos = if query.complete {
-            self.docs("SELECT doc FROM todos WHERE lane < 2 ORDER BY ord, id", [])?
+        let (todos, targets) = if query.complete {
+            let todos: Vec<Todo> =
+                self.docs("SELECT doc FROM todos WHERE lane < 2 ORDER BY ord, id", [])?;
+            let targets = self.targets(&todos)?;
+            (Arc::new(todos), targets)
         } else {
-            let parsed = &mut *self.parsed.borrow_mut();
-            parsed.begin();
-            let sql = "SELECT doc FROM todos WHERE lane = 1 ORDER BY ord, id";
-            let special: Vec<Todo> = self.docs_by(sql, [], |doc| parsed.todo(doc))?;
-            let refs: Vec<&Todo> = special.iter().collect();
-            let named = named_todos(
-                &refs,
-                &leases,
-                &[&turns[..], &lapsed[..]].concat(),
-                &stalls,
-                &attempts,
-            );
-            self.representative(special, &named, parsed)?
+            self.shown(|gates| {
+                named_todos(gates, &leases, &[&turns[..], &lapsed[..]].concat(), &stalls, &attempts)
+            })?
         };
-        let mut targets = BTreeMap::new();
-        for todo in &todos {
-            if let Some(ResumeCondition::TodoDone(id)) = &todo.resume_when
-                && !targets.contains_key(id)
-            {
-                targets.insert(id.clone(), self.target(id)?);
-            }
-        }
         let signals: BTreeSet<Signal> =
             if todos.iter().any(|t| matches!(t.resume_when, Some(ResumeCondition::PrMerged(_)))) {
                 self.signals()?
@@ -194,7 +216,7 @@ impl Db<'_> {
             unreadable: false,
             goal_uid: Some(self.uid.clone()),
             commit: self.last_commit()?,
-            todos: Arc::new(todos),
+            todos,
             counters: self.counters()?,
             targets,
             signals,

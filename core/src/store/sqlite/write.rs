@@ -94,6 +94,7 @@ impl<'a> SqliteTransaction<'a> {
             return error;
         }
         self.done = true;
+        self.parsed.borrow_mut().forget();
         let Some(effect) = &self.recorded else { return error };
         match self.db().commit_of(effect) {
             Ok(None) => error,
@@ -110,6 +111,14 @@ impl<'a> SqliteTransaction<'a> {
     fn journal_holds(&self) -> bool {
         let path = self.conn.path().map(|path| format!("{path}-journal"));
         path.and_then(|path| std::fs::metadata(path).ok()).is_some_and(|meta| meta.len() > 0)
+    }
+
+    /// Runs `write`, which writes no todo.
+    fn beside_todos<T>(&mut self, write: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        let before = self.conn.total_changes();
+        let written = write(self)?;
+        self.parsed.borrow_mut().pass(before, self.conn.total_changes());
+        Ok(written)
     }
 
     fn store_counters(&mut self) -> Result<()> {
@@ -350,7 +359,12 @@ forward_reads!(SqliteTransaction<'_>, db());
 
 impl Transaction for SqliteTransaction<'_> {
     fn apply(&mut self, changes: &[Change]) -> Result<()> {
-        changes.iter().try_for_each(|change| self.apply_one(change))?;
+        for change in changes {
+            match change {
+                Change::PutTodo(_) | Change::FollowDangling => self.apply_one(change)?,
+                _ => self.beside_todos(|tx| tx.apply_one(change))?,
+            }
+        }
         // A view inside this transaction counts what was just applied.
         self.store_counters()
     }
@@ -400,7 +414,7 @@ impl Transaction for SqliteTransaction<'_> {
         {
             return Err(commit_taken());
         }
-        self.insert_commit(record)?;
+        self.beside_todos(|tx| tx.insert_commit(record))?;
         self.recorded = Some(record.effect_id.clone());
         Ok(())
     }
@@ -421,6 +435,7 @@ impl Drop for SqliteTransaction<'_> {
             // Nothing was acknowledged; if the rollback itself fails, the journal undoes
             // it when the file is opened next.
             let _ = self.conn.execute_batch("ROLLBACK");
+            self.parsed.borrow_mut().forget();
         }
     }
 }
