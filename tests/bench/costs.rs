@@ -1,11 +1,13 @@
 //! Costs in process: a decision on unchanged and on changed state, a commit against a
 //! bare SQLite commit, and a projection by itself.
 
+use std::cell::{Cell, RefCell};
 use std::path::Path;
 use std::time::{Duration, Instant as Watch};
 
 use loopx_core::command::refresh::RefreshStateRequest;
 use loopx_core::command::todo::{TodoListRequest, TodoUpdateRequest};
+use loopx_core::kernel::Kernel;
 use loopx_core::model::{CommitRecord, EffectId, GoalUid, Instant};
 use loopx_core::operation::Addressed;
 use loopx_core::store::{Read as _, SqliteStore, Store as _};
@@ -25,6 +27,9 @@ pub fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     values[values.len() / 2]
 }
+
+/// Times that what is compared is measured in turn.
+const ROUNDS: usize = 25;
 
 /// Wall (median) and CPU (mean) in microseconds of `runs` calls.
 fn cost(runs: usize, mut call: impl FnMut()) -> (f64, f64) {
@@ -72,6 +77,21 @@ fn commit_nothing(store: &mut SqliteStore) {
     drop(tx.commit().unwrap());
 }
 
+fn first_todo(kernel: &Kernel, at: &Addressed) -> String {
+    let one = TodoListRequest { limit: Some(1), ..TodoListRequest::default() };
+    let listed = kernel.todo_list(at, &one).unwrap();
+    listed["todos"][0]["todo_id"].as_str().unwrap().to_owned()
+}
+
+fn reworded(todo_id: &str, turn: u32) -> TodoUpdateRequest {
+    TodoUpdateRequest {
+        todo_id: todo_id.to_owned(),
+        agent_id: Some("agent-a".to_owned()),
+        text: Some(format!("[P1] Changed {turn} times")),
+        ..TodoUpdateRequest::default()
+    }
+}
+
 pub fn measure(folder: &Path) -> Value {
     let kernel = fill::kernel(folder);
     let at = Addressed::to("bench");
@@ -91,37 +111,43 @@ pub fn measure(folder: &Path) -> Value {
     let mut other = fill::store(folder, &uid);
     let changed = cost_after(100, || commit_nothing(&mut other), decide);
     drop(other);
-    let bare = bare_commit(folder, &uid);
+    // What is compared is measured in turns, as the machine is not equally fast all the time.
+    let mut bare_commit = bare_commit(folder, &uid);
     let note = RefreshStateRequest { agent_id: agent(), ..RefreshStateRequest::default() };
-    let write = cost(200, || {
-        kernel.refresh_state(&at, &note).unwrap();
-    });
-    // The same with a changed todo: what is more is the projection of the state file.
-    let one = TodoListRequest { limit: Some(1), ..TodoListRequest::default() };
-    let listed = kernel.todo_list(&at, &one).unwrap();
-    let todo_id = listed["todos"][0]["todo_id"].as_str().unwrap().to_owned();
+    let todo_id = first_todo(&kernel, &at);
     let mut turn = 0;
-    let shown_write = cost(100, || {
-        turn += 1;
-        let change = TodoUpdateRequest {
-            todo_id: todo_id.clone(),
-            agent_id: agent(),
-            text: Some(format!("[P1] Changed {turn} times")),
-            ..TodoUpdateRequest::default()
-        };
-        kernel.todo_update(&at, &change).unwrap();
-    });
+    let mut rounds = [const { Vec::new() }; 3];
+    for _ in 0..ROUNDS {
+        let [bare, write, shown] = &mut rounds;
+        bare.push(cost(10, &mut bare_commit));
+        write.push(cost(10, || drop(kernel.refresh_state(&at, &note).unwrap())));
+        // The same with a changed todo: what is more is the projection of the state file.
+        shown.push(cost(5, || {
+            turn += 1;
+            kernel.todo_update(&at, &reworded(&todo_id, turn)).unwrap();
+        }));
+    }
+    let [bare, write, shown] = &rounds;
+    let wall = |(wall, _): &(f64, f64)| *wall;
+    let cpu = |(_, cpu): &(f64, f64)| *cpu;
+    let middle = |of: &[(f64, f64)]| {
+        let each = |by: fn(&(f64, f64)) -> f64| median(of.iter().map(by).collect());
+        (each(wall), each(cpu))
+    };
+    let more = |than: &[(f64, f64)], of: &[(f64, f64)], by: fn(&(f64, f64)) -> f64| {
+        median(of.iter().zip(than).map(|(of, than)| by(of) - by(than)).collect())
+    };
     let surface = folder.join(".loopx/goals/bench/ACTIVE_GOAL_STATE.md");
     let pair = |(wall, cpu): (f64, f64)| json!({"wall_us": wall, "cpu_us": cpu});
     json!({
         "decision_in_process": pair(decision),
         "decision_after_change": pair(changed),
-        "bare_sqlite_commit": pair(bare),
-        "committed_write": pair(write),
-        "write_cpu_over_bare_us": write.1 - bare.1,
-        "write_with_projection": pair(shown_write),
-        "projection_wall_us": shown_write.0 - write.0,
-        "projection_cpu_us": shown_write.1 - write.1,
+        "bare_sqlite_commit": pair(middle(bare)),
+        "committed_write": pair(middle(write)),
+        "write_cpu_over_bare_us": more(bare, write, cpu),
+        "write_with_projection": pair(middle(shown)),
+        "projection_wall_us": more(write, shown, wall),
+        "projection_cpu_us": more(write, shown, cpu),
         "state_file_bytes": std::fs::metadata(surface).unwrap().len(),
     })
 }
@@ -132,10 +158,20 @@ pub fn spin(folder: &Path, what: &str, times: usize) -> Value {
     let at = Addressed::to("bench");
     let ask = json!({"goal_id": "bench", "agent_id": "agent-a"});
     let note = RefreshStateRequest { agent_id: Some("agent-a".into()), ..Default::default() };
+    let shown = kernel.goal_show(&at).unwrap();
+    let uid = GoalUid::trusted(shown["goal_uid"].as_str().unwrap());
+    let bare = RefCell::new(bare_commit(folder, &uid));
+    let todo_id = first_todo(&kernel, &at);
+    let turn = Cell::new(0);
     let call = || match what {
         "decide" => drop(kernel.call_text("quota.should_run", &ask).unwrap()),
         "write" => drop(kernel.refresh_state(&at, &note).unwrap()),
-        _ => panic!("decide or write, not {what}"),
+        "project" => {
+            turn.set(turn.get() + 1);
+            drop(kernel.todo_update(&at, &reworded(&todo_id, turn.get())).unwrap());
+        }
+        "bare" => bare.borrow_mut()(),
+        _ => panic!("decide, write, project or bare, not {what}"),
     };
     // As in `measure`: only a file that has been left alone for a while is trusted.
     call();
@@ -145,14 +181,14 @@ pub fn spin(folder: &Path, what: &str, times: usize) -> Value {
 }
 
 /// The bare commit: the same two rows into a copy of the same store, nothing around it.
-fn bare_commit(folder: &Path, uid: &GoalUid) -> (f64, f64) {
+fn bare_commit(folder: &Path, uid: &GoalUid) -> impl FnMut() {
     let path = folder.join("bare.db");
     std::fs::copy(folder.join(".loopx/goals").join(uid.as_str()).join("goal.db"), &path).unwrap();
     let conn = Connection::open(&path).unwrap();
     conn.execute_batch("PRAGMA journal_mode=TRUNCATE; PRAGMA synchronous=FULL").unwrap();
     let body = "x".repeat(400);
     let mut n = 1_000_000_i64;
-    cost(200, || {
+    move || {
         n += 1;
         conn.execute_batch("BEGIN IMMEDIATE").unwrap();
         conn.prepare_cached("INSERT INTO outcomes(id, agent, todo, delivered, spent, doc) VALUES (?1, 'agent-a', '', 0, 0, ?2)")
@@ -164,5 +200,5 @@ fn bare_commit(folder: &Path, uid: &GoalUid) -> (f64, f64) {
             .execute((n, format!("once|{:032x}", n * 7919), &body))
             .unwrap();
         conn.execute_batch("COMMIT").unwrap();
-    })
+    }
 }

@@ -25,7 +25,7 @@ fn main() {
         ["read", file] => modes::read(Path::new(file)),
         _ => {
             panic!(
-                "loopx-bench fill FOLDER TODOS SPENDS | costs FOLDER | spin FOLDER decide|write TIMES \
+                "loopx-bench fill FOLDER TODOS SPENDS | costs FOLDER | spin FOLDER decide|write|project|bare TIMES \
                  | modes FOLDER | read FILE"
             )
         }

@@ -20,22 +20,20 @@ pub(super) struct Line {
 /// Splits at LF only; a CR before it belongs to the line end. Form feeds, U+2028 and
 /// their like are characters of the line, as every Markdown editor shows them.
 pub(super) fn lines(text: &str, from: usize) -> Vec<Line> {
-    let mut at = from;
-    text.get(from..)
-        .unwrap_or_default()
-        .split_inclusive('\n')
-        .map(|piece| {
-            let content = piece.strip_suffix('\n').unwrap_or(piece);
-            let content = if content.len() < piece.len() {
-                content.strip_suffix('\r').unwrap_or(content)
-            } else {
-                content
-            };
-            let line = Line { start: at, end: at + content.len(), next: at + piece.len() };
-            at = line.next;
-            line
-        })
-        .collect()
+    let bytes = text.as_bytes();
+    let rest = bytes.get(from..).unwrap_or_default();
+    // A guess that is seldom too low: growing the list of a large file is slow.
+    let mut lines = Vec::with_capacity(rest.len() / 64 + 16);
+    let mut start = from;
+    for lf in memchr::memchr_iter(b'\n', rest).map(|at| from + at) {
+        let cr = lf > start && bytes.get(lf - 1) == Some(&b'\r');
+        lines.push(Line { start, end: lf - usize::from(cr), next: lf + 1 });
+        start = lf + 1;
+    }
+    if start < bytes.len() {
+        lines.push(Line { start, end: bytes.len(), next: bytes.len() });
+    }
+    lines
 }
 
 /// The line end that most lines have.

@@ -89,17 +89,14 @@ impl Db<'_> {
 
     /// The todos of a view that is not complete, and where those stand that they wait for.
     /// `named` says which plain ones are shown by themselves, from those that are not plain.
-    fn shown(
-        &self,
-        named: impl Fn(&[&Todo]) -> BTreeSet<TodoId>,
-    ) -> Result<(Arc<Vec<Todo>>, BTreeMap<TodoId, Target>)> {
+    fn shown(&self, named: impl Fn(&[&Todo]) -> BTreeSet<TodoId>) -> Result<Shown> {
         let parsed = &mut *self.parsed.borrow_mut();
         parsed.begin();
         let written = self.written()?;
         if let Some(shown) = parsed.shown(written)
             && shown.named == named(&shown.todos.iter().collect::<Vec<_>>())
         {
-            return Ok((Arc::clone(&shown.todos), shown.targets.clone()));
+            return Ok(shown.clone());
         }
         let sql = "SELECT doc FROM todos WHERE lane = 1 ORDER BY ord, id";
         let special: Vec<Todo> = self.docs_by(sql, [], |doc| parsed.todo(doc))?;
@@ -108,7 +105,7 @@ impl Db<'_> {
         let targets = self.targets(&todos)?;
         let shown = Shown { named, todos, targets };
         parsed.show(written, &shown);
-        Ok((shown.todos, shown.targets))
+        Ok(shown)
     }
 
     fn window(&self, query: &ViewQuery, turns: &[Turn]) -> Result<WindowUse> {
@@ -183,11 +180,11 @@ impl Db<'_> {
         let stalls = self.docs("SELECT doc FROM stalls ORDER BY todo, agent", [])?;
         let attempts: Vec<crate::model::Attempt> =
             self.docs("SELECT doc FROM attempts ORDER BY agent, rule, cause", [])?;
-        let (todos, targets) = if query.complete {
+        let Shown { todos, targets, .. } = if query.complete {
             let todos: Vec<Todo> =
                 self.docs("SELECT doc FROM todos WHERE lane < 2 ORDER BY ord, id", [])?;
             let targets = self.targets(&todos)?;
-            (Arc::new(todos), targets)
+            Shown { named: BTreeSet::new(), todos: Arc::new(todos), targets }
         } else {
             self.shown(|gates| {
                 named_todos(gates, &leases, &[&turns[..], &lapsed[..]].concat(), &stalls, &attempts)
