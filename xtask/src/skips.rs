@@ -1,0 +1,44 @@
+//! What is left out, and why: said at once, and again in the list at the end.
+
+use std::collections::BTreeMap;
+
+/// What a run leaves out, step by step.
+#[derive(Default)]
+pub struct Skips {
+    step: &'static str,
+    whole: BTreeMap<&'static str, String>,
+    parts: Vec<(&'static str, String)>,
+}
+
+impl Skips {
+    /// From now on it is about this step.
+    pub fn begin(&mut self, step: &'static str) {
+        self.step = step;
+    }
+
+    /// The step as a whole is not made.
+    pub fn whole(&mut self, reason: impl Into<String>) {
+        let reason = reason.into();
+        eprintln!("   SKIPPED: {reason}");
+        self.whole.insert(self.step, reason);
+    }
+
+    /// A part of the step is not made.
+    pub fn part(&mut self, what: impl Into<String>) {
+        let what = what.into();
+        eprintln!("   SKIPPED: {what}");
+        self.parts.push((self.step, what));
+    }
+
+    /// Why a step was not made.
+    pub fn reason(&self, step: &str) -> Option<&String> {
+        self.whole.get(step)
+    }
+
+    /// Everything that was left out, a line each.
+    pub fn lines(&self) -> Vec<String> {
+        let whole = self.whole.iter().map(|(step, reason)| format!("{step} as a whole: {reason}"));
+        let parts = self.parts.iter().map(|(step, what)| format!("{step}: {what}"));
+        whole.chain(parts).collect()
+    }
+}
