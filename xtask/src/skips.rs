@@ -42,3 +42,24 @@ impl Skips {
         whole.chain(parts).collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Skips;
+
+    #[test]
+    fn what_is_left_out_is_listed_with_its_step_and_reason() {
+        let mut skips = Skips::default();
+        skips.begin("node");
+        skips.part("there is no npm");
+        skips.begin("python");
+        skips.whole("maturin cannot be installed");
+        skips.begin("tests");
+        assert_eq!(skips.reason("python").map(String::as_str), Some("maturin cannot be installed"));
+        assert_eq!((skips.reason("node"), skips.reason("tests")), (None, None));
+        assert_eq!(
+            skips.lines(),
+            ["python as a whole: maturin cannot be installed", "node: there is no npm"]
+        );
+    }
+}

@@ -17,8 +17,6 @@ import sys
 import threading
 from dataclasses import asdict
 
-import shelter
-
 
 def main() -> None:
     line = b""
@@ -28,8 +26,11 @@ def main() -> None:
             return
         line += block
     given = json.loads(line)
-    # The caller's, which need not be that of a new interpreter.
-    sys.path[:] = given["path"]
+    # The caller's, which need not be that of a new interpreter; and this folder, which a new one
+    # may be told not to look in.
+    sys.path[:] = [os.path.dirname(os.path.abspath(__file__)), *given["path"]]
+    from shelter import remove
+
     from loopx.worker.posix import Process
 
     process = Process()
@@ -48,7 +49,7 @@ def main() -> None:
     threading.Thread(target=watch, daemon=True).start()
     report = process.run(**given["asked"], everything=True, inherit=False)
     if gone.is_set():
-        shelter.remove(given["shelter"])
+        remove(given["shelter"])
     with contextlib.suppress(OSError):
         os.write(1, json.dumps(asdict(report)).encode())
 
