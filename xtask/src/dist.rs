@@ -40,7 +40,7 @@ pub fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
     let to = fs::canonicalize(&to).while_doing(|| format!("looking for {}", to.display()))?;
     let (lib, quoted) = (to.join("lib"), |path: &Path| format!("'{}'", path.display()));
     eprintln!(
-        "compile with: PKG_CONFIG_PATH={} sh -c 'cc ask.c $(pkg-config --cflags --libs loopx) -o ask'\n\
+        "compile with: PKG_CONFIG_PATH={} sh -c 'eval cc ask.c $(pkg-config --cflags --libs loopx) -o ask'\n\
          run with:     LD_LIBRARY_PATH={} ./ask",
         quoted(&lib.join("pkgconfig")),
         quoted(&lib),
