@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-/// Every door, as its runner names it; a version may follow.
+/// Every door, as its runner names it; its version, or by what it goes, may follow.
 const DOORS: [&str; 5] = ["Rust", "CLI", "C", "Node", "Python"];
 
 /// Reads what the runners wrote, prints a line for each door, and fails where they differ.
