@@ -16,6 +16,9 @@ use crate::quota::window::leaves_at;
 use crate::quota::{WindowUse, window_start};
 use crate::store::Read;
 
+/// Todos, and where those stand that they wait for.
+type TodosAndTargets = (Arc<Vec<Todo>>, BTreeMap<TodoId, Target>);
+
 impl Db<'_> {
     fn target(&self, id: &TodoId) -> Result<Target> {
         // An open one is not read.
@@ -89,10 +92,7 @@ impl Db<'_> {
 
     /// The todos of a view that is not complete, and where those stand that they wait for.
     /// `named` says which plain ones are shown by themselves, from those that are not plain.
-    fn shown(
-        &self,
-        named: impl Fn(&[&Todo]) -> BTreeSet<TodoId>,
-    ) -> Result<(Arc<Vec<Todo>>, BTreeMap<TodoId, Target>)> {
+    fn shown(&self, named: impl Fn(&[&Todo]) -> BTreeSet<TodoId>) -> Result<TodosAndTargets> {
         let parsed = &mut *self.parsed.borrow_mut();
         parsed.begin();
         let written = self.written()?;
