@@ -13,7 +13,6 @@ so it does not replace an interactive loop.
 from __future__ import annotations
 
 import argparse
-import math
 import os
 import sys
 
@@ -22,9 +21,14 @@ try:
     from loopx.worker import command_words, in_own_worktree, run
     from loopx.worker.posix import Process
 except ImportError as error:
-    sys.exit(f"the loopx wheel is missing ({error}): python3 -m pip install loopx-kernel")
+    sys.exit(
+        f"the loopx wheel is missing ({error}): python3 -m pip install loopx-kernel,\n"
+        "or build it in a checkout with: cargo xtask python --pack"
+    )
 
 SHORTEST = 0.01
+MOST = 2**64 - 1
+"""The largest whole number that the kernel takes."""
 WRONG_USAGE = 2
 
 
@@ -54,9 +58,18 @@ def seconds(text: str) -> float:
         number = float(text)
     except ValueError:
         raise argparse.ArgumentTypeError("it is a number of seconds") from None
-    if not SHORTEST <= number < math.inf:
+    if not SHORTEST <= number <= MOST:
         raise argparse.ArgumentTypeError(f"it is at least {SHORTEST} seconds")
     return number
+
+
+def is_text(word: str) -> bool:
+    """Whether a word of the command line is UTF-8; bytes that are not come as half characters."""
+    try:
+        word.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def within(lowest: int, highest: int | None = None):
@@ -66,8 +79,8 @@ def within(lowest: int, highest: int | None = None):
         bounds = f"{lowest}..{'' if highest is None else f'={highest}'}"
         if not (text.isascii() and text.lstrip("+-").isdigit()):
             raise argparse.ArgumentTypeError(f"{text!r} is not one of {bounds}")
-        number = int(text)
-        if number < lowest or (highest is not None and number > highest):
+        number = int(text) if len(text) <= len(str(MOST)) else MOST + 1
+        if number < lowest or number > (MOST if highest is None else highest):
             raise argparse.ArgumentTypeError(f"{text} is not in {bounds}")
         return number
 
@@ -174,6 +187,10 @@ def parser() -> argparse.ArgumentParser:
 def arguments(given: list[str] | None) -> argparse.Namespace:
     made = parser()
     asked = made.parse_args(given)
+    for name, value in vars(asked).items():
+        texts = value if isinstance(value, list) else [value]
+        if any(isinstance(text, str) and not is_text(text) for text in texts):
+            made.error(f"--{name.replace('_', '-')} is not UTF-8")
     if asked.wake_cmd is None:
         for name in ("wake_timeout_seconds", "wake_stop_exit_code"):
             if getattr(asked, name) is not None:
@@ -184,7 +201,32 @@ def arguments(given: list[str] | None) -> argparse.Namespace:
     return asked
 
 
+def open_streams() -> None:
+    """Gives a process that was started without standard streams empty ones, as the program does: a
+    file that is opened later would else be taken for one of them."""
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            # The lowest number that is free, which is this one.
+            os.open(os.devnull, os.O_RDWR)
+    if sys.stdout is None:
+        sys.stdout = open(1, "w", encoding="utf-8", closefd=False)
+    if sys.stderr is None:
+        sys.stderr = open(2, "w", encoding="utf-8", errors="backslashreplace", closefd=False)
+
+
+def independent() -> bool:
+    """Whether the working directory is in a git worktree of its own."""
+    try:
+        return in_own_worktree(os.getcwd())
+    except OSError:
+        # It is gone, which the kernel says.
+        return False
+
+
 def main(given: list[str] | None = None) -> int:
+    open_streams()
     asked = arguments(given)
     if asked.cli_bin is not None:
         print("loopx: --cli-bin is not needed: the kernel is in this process", file=sys.stderr)
@@ -197,11 +239,11 @@ def main(given: list[str] | None = None) -> int:
         "source": "explicit",
     }
     try:
-        here = asked.independent_worktree or in_own_worktree(os.getcwd())
+        here = asked.independent_worktree or independent()
         kernel = loopx.Kernel.open(
             registry=asked.registry,
             runtime_root=asked.runtime_root,
-            deadline_ms=asked.quota_timeout_seconds * 1000,
+            deadline_ms=min(asked.quota_timeout_seconds * 1000, MOST),
             independent_worktree=here,
         )
         return run(

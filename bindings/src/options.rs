@@ -54,11 +54,7 @@ pub fn read(what: &str, given: &str) -> Result<KernelOptions> {
     let cwd = match path("cwd")? {
         Some(folder) if folder.is_absolute() => folder,
         Some(_) => return Err(invalid("cwd", "cwd is an absolute path")),
-        None => env::current_dir().map_err(|e| {
-            Error::new(ErrorCode::IoFailed, "working directory")
-                .message("the working directory is gone")
-                .detail(e)
-        })?,
+        None => env::current_dir().map_err(|e| Error::no_working_directory(&e))?,
     };
     let folder = |name: &str| env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
     let word = |name: &str| env::var(name).ok().filter(|v| !v.trim().is_empty());

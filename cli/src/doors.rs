@@ -33,11 +33,7 @@ pub fn kernel_waiting(global: &Global, deadline: Duration) -> Result<Kernel> {
 }
 
 fn options(global: &Global) -> Result<KernelOptions> {
-    let cwd = env::current_dir().map_err(|e| {
-        Error::new(ErrorCode::IoFailed, "working directory")
-            .message("the working directory is gone")
-            .detail(e)
-    })?;
+    let cwd = env::current_dir().map_err(|e| Error::no_working_directory(&e))?;
     let mut options = KernelOptions::new(RouteInput {
         flag: global.registry.clone(),
         env_registry: path("LOOPX_REGISTRY"),

@@ -325,6 +325,14 @@ impl Error {
         };
         Self::new(code, role).detail(format!("{}: {error}", path.display()))
     }
+
+    /// A process whose working directory was taken away; every door asks for it.
+    pub fn no_working_directory(error: &std::io::Error) -> Self {
+        Self::new(ErrorCode::IoFailed, "working directory")
+            .message("the working directory is gone")
+            .next("change to a folder that is there, then call again")
+            .detail(error)
+    }
 }
 
 /// Shorthand of this crate.

@@ -3,13 +3,18 @@ told by the suite of the other: `cargo xtask python` runs it with this one (LOOP
 
 from __future__ import annotations
 
+import ctypes
 import json
+import os
+import shutil
 import subprocess
 import sys
+import tempfile
 import unittest
 from pathlib import Path
 from typing import Any
 
+import loopx
 from loopx.worker import run
 from world import BINARY, ROOT, Project, clean
 
@@ -72,6 +77,129 @@ class Together(Project):
             run(self.kernel, Hands(), goal_id="g", agent_id="ada", wake=["true"])
         (goal,) = self.kernel.quota_status(goal_id="g")["goals"]
         self.assertEqual((goal["spent_slots"], goal["reserved_slots"]), (0, 0))
+
+
+def without_rights() -> None:
+    """In a child: what root may beyond the rights of files is given up."""
+    if os.geteuid() == 0:
+        for capability in (1, 2, 3):  # CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH, CAP_FOWNER
+            ctypes.CDLL(None).prctl(24, capability, 0, 0, 0)  # PR_CAPBSET_DROP
+
+
+GONE = 'mkdir gone && cd gone && rmdir ../gone && exec "$@"'
+# Each: what is done to the project before, options beside the usual, and the exit status of both.
+SURROUNDINGS: dict[str, tuple[str, list[str], int]] = {
+    "nothing is wrong": ("", [], 0),
+    "the registry may not be read": ("chmod 0 .loopx/registry.json", [], 2),
+    "the registry is none": ("echo { > .loopx/registry.json", [], 2),
+    "the registry is not there": ("", ["--registry", "nowhere/registry.json"], 2),
+    "the registry is a folder": ("", ["--registry", "."], 2),
+    "the runtime root is a file": ("touch file", ["--runtime-root", "file"], 2),
+    "the state file's folder is a file": ("touch file", ["--state-file", "file/state.json"], 2),
+    "the state file is a folder": ("mkdir folder", ["--state-file", "folder"], 3),
+    "the state file's folder may not be written": (
+        "mkdir folder; chmod 555 folder", ["--state-file", "folder/state.json"], 2
+    ),
+    "the project may not be written": ("chmod -R a-w .", [], 2),
+    "the project may not be written, and there is a command": ("chmod -R a-w .", ["--wake-cmd", "true"], 2),
+    "there is no such command": ("", ["--wake-cmd", "no-such-program"], 2),
+    "the command is no program": ("echo x > x; chmod 644 x", ["--wake-cmd", "./x"], 2),
+    "the command is a folder": ("mkdir x", ["--wake-cmd", "./x"], 2),
+    "the command has no words": ("", ["--wake-cmd", " "], 2),
+    "the command has an open quote": ("", ["--wake-cmd", "echo 'x"], 2),
+    "the longest wait there is": ("", ["--quota-timeout-seconds", str(2**64 - 1)], 0),
+    "a longer wait than there is": ("", ["--quota-timeout-seconds", str(2**64)], 2),
+    "more bytes than there are": ("", ["--wake-output-limit-bytes", "9" * 30], 2),
+    "a time without end": ("", ["--wake-cmd", "true", "--wake-timeout-seconds", "1e300"], 2),
+    "an instant that is none": ("", ["LOOPX_NOW=yesterday"], 2),
+    "no home": ("", ["-HOME"], 0),
+    "an empty home": ("", ["HOME="], 0),
+    "no search path": ("", ["-PATH", "--wake-cmd", "true"], 2),
+    "the working directory is gone": ("", [GONE], 2),
+    "the working directory is gone, and a registry is named": ("", [GONE, "--registry", "{root}/.loopx/registry.json"], 2),
+    "standard output is closed": ("", ['exec "$@" >&-'], 0),
+    "standard output is full": ("", ['exec "$@" >/dev/full'], 0),
+    "standard output is a pipe that nobody reads": ("", ['{ "$@"; echo $? >status; } | true; exit $(cat status)'], 0),
+    "all standard streams are closed": ("", ['exec "$@" <&- >&- 2>&-'], 0),
+    "standard error is closed, and the usage is wrong": ("", ['exec "$@" 2>&-', "--wake-cmd", "no-such-program"], 2),
+    "closed output, and a command": ("", ['exec "$@" >&-', "--wake-cmd", "sh -c 'echo x'"], 0),
+}  # fmt: skip
+# What differs from run to run.
+VARYING = ("at", "todo", "turn", "wake_seconds")
+
+
+@unittest.skipUnless(
+    sys.platform == "linux" and Path(BINARY).is_file(), "loopx is not built: the two workers are not compared"
+)
+class Surroundings(unittest.TestCase):
+    """What is wrong around the worker is said in the words of the program, and never as a traceback."""
+
+    maxDiff = None
+
+    def test_both_workers_say_the_same_and_neither_has_a_traceback(self) -> None:
+        for name, (before, given, status) in SURROUNDINGS.items():
+            with self.subTest(name):
+                program, python = (self.said(worker, before, given) for worker in (PROGRAM, PYTHON))
+                self.assertEqual(python[:2], program[:2], f"{program[2]}\n{python[2]}")
+                self.assertEqual(python[0], status, python)
+                self.assertNotIn("Traceback", python[2])
+                self.assertNotIn("Exception ignored", python[2])
+
+    def test_a_working_directory_that_is_gone_is_told_with_what_to_do(self) -> None:
+        for worker in (PROGRAM, PYTHON):
+            self.assertEqual(
+                self.said(worker, "", [GONE]),
+                (2, [], "loopx: the working directory is gone\n  change to a folder that is there, then call again\n"),
+            )
+        script = "import loopx, os, tempfile\nos.chdir(tempfile.mkdtemp()); os.rmdir(os.getcwd())\n"
+        for project in ("None", "'.'", "'below'"):
+            said = subprocess.run(
+                [sys.executable, "-c", f"{script}loopx.Kernel.open({project})"], capture_output=True, text=True
+            )
+            self.assertIn("StateError: the working directory is gone", said.stderr)
+
+    def test_a_word_that_is_not_utf_8_is_wrong_usage(self) -> None:
+        for option in ("--state-file", "--registry", "--wake-cmd", "--available-capability", "--agent-id"):
+            status, lines, said = self.said(PYTHON, "", [option, os.fsdecode(b"/tmp/\xff")])
+            self.assertEqual((status, lines), (2, []), option)
+            self.assertIn(option, said)
+            self.assertNotIn("Traceback", said)
+
+    def said(self, worker: list[str], before: str, given: list[str]) -> tuple[int, list[Any], str]:
+        """Exit status, status lines and standard error of one look in a project of its own."""
+        root = Path(tempfile.mkdtemp(prefix="loopx-python-")).resolve()
+        try:
+            kernel = loopx.Kernel.open(root, home=root)
+            kernel.goal_create(goal_id="g", objective="x", agents=["ada"])
+            kernel.todo_add(goal_id="g", role="agent", text="[P1] First")
+            del kernel
+            subprocess.run(["sh", "-c", before], cwd=root, check=True)
+            environment, under, options = clean(HOME=str(root), LC_ALL="C.UTF-8"), 'exec "$@"', []
+            for word in given:
+                name, equals, value = word.partition("=")
+                if word in ("-HOME", "-PATH"):
+                    del environment[word[1:]]
+                elif equals and name in ("HOME", "LOOPX_NOW"):
+                    environment[name] = value
+                elif '"$@"' in word:
+                    under = word
+                else:
+                    options.append(word.replace("{root}", str(root)))
+            usual = ["--goal-id", "g", "--agent-id", "ada", "--once", "--format", "json"]
+            if "--agent-id" in options:
+                usual = [word for word in usual if word not in ("--agent-id", "ada")]
+            said = subprocess.run(
+                ["/bin/sh", "-c", under, "sh", *worker, *usual, *options], cwd=root, env=environment,
+                capture_output=True, text=True, errors="surrogateescape", preexec_fn=without_rights, timeout=120,
+            )  # fmt: skip
+            lines = [
+                {key: value for key, value in json.loads(line).items() if key not in VARYING}
+                for line in said.stdout.splitlines()
+            ]
+            return said.returncode, lines, said.stderr.replace(str(root), "<root>")
+        finally:
+            subprocess.run(["chmod", "-R", "u+rwX", root], check=True)
+            shutil.rmtree(root)
 
 
 class Missing(unittest.TestCase):

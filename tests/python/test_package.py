@@ -209,6 +209,16 @@ class Refusals(Project):
         self.assertEqual((state.code, state.retry), ("quota_state_invalid_json", "after_change"))
         registry.write_bytes(before)
 
+    @unittest.skipIf(sys.version_info < (3, 11), "exceptions have notes from 3.11")
+    def test_what_nobody_catches_is_shown_with_what_to_do(self) -> None:
+        said = subprocess.run(
+            [sys.executable, "-c", "import loopx; loopx.Kernel.open('.').todo_list(goal_id='no')"],
+            cwd=self.folder, env=clean(HOME=str(self.folder)), capture_output=True, text=True,
+        )  # fmt: skip
+        last, note = said.stderr.splitlines()[-2:]
+        self.assertEqual(last, 'loopx.errors.IdentityError: no goal "no" is in the registry')
+        self.assertEqual(note, "goal_not_found; next: loopx goal list")
+
     def test_a_held_lock_is_busy_after_the_deadline(self) -> None:
         import fcntl
 

@@ -7,12 +7,12 @@
     reason = "a test stops at what it does not expect, and says where"
 )]
 
-use loopx_core::error::CATALOGUE;
+use loopx_core::error::{CATALOGUE, ErrorClass};
 use loopx_core::operation::Operation;
 use loopx_tests::repository;
 use loopx_tests::vectors::{Program, Rust, Vectors, folder};
-use serde_json::Value;
-use std::collections::BTreeSet;
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
 #[test]
@@ -31,6 +31,7 @@ fn vectors_through_c() {
     use loopx_tests::clib::{Linked, is_there};
     use loopx_tests::vectors::Library;
     if !is_there("gcc") {
+        loopx_tests::vectors::skipped("C", "gcc is not on this machine");
         return loopx_tests::skip("the vectors through C", "gcc is not on this machine");
     }
     let sandbox = loopx_tests::Sandbox::new();
@@ -98,6 +99,28 @@ fn every_code_is_refused_with_or_named() {
     for code in all.elsewhere.keys() {
         assert!(CATALOGUE.iter().any(|row| row.text == code), "there is no code {code}");
     }
+}
+
+/// Every class that has a code which a vector can bring about is refused with, as often as
+/// `index.json` says; each door's runner holds its own count against that file.
+#[test]
+fn every_class_is_refused_with() {
+    let all = Vectors::read();
+    let mut possible: BTreeMap<String, usize> = CATALOGUE
+        .iter()
+        .filter(|row| !all.elsewhere.contains_key(row.text))
+        .map(|row| (word(row.class), 0))
+        .collect();
+    for error in all.vectors.iter().filter_map(|vector| vector.says.get("error")) {
+        let class = error.get("class").and_then(Value::as_str).unwrap();
+        *possible.get_mut(class).unwrap_or_else(|| panic!("no code of class {class}")) += 1;
+    }
+    assert_eq!(json!(possible), Value::Object(all.classes));
+    assert!(possible.values().all(|times| *times > 0), "{possible:?}");
+}
+
+fn word(class: ErrorClass) -> String {
+    json!(class).as_str().unwrap().to_owned()
 }
 
 /// The code of a refusal; that of an admission that is one is in its answer.

@@ -36,6 +36,15 @@ pub fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
     for path in lay_down(&workspace.root, &built, &to)? {
         println!("{}", path.display());
     }
+    // Whoever installs into a prefix of their own has to say it to three programs.
+    let to = fs::canonicalize(&to).while_doing(|| format!("looking for {}", to.display()))?;
+    let (lib, quoted) = (to.join("lib"), |path: &Path| format!("'{}'", path.display()));
+    eprintln!(
+        "compile with: PKG_CONFIG_PATH={} sh -c 'eval cc ask.c $(pkg-config --cflags --libs loopx) -o ask'\n\
+         run with:     LD_LIBRARY_PATH={} ./ask",
+        quoted(&lib.join("pkgconfig")),
+        quoted(&lib),
+    );
     Ok(())
 }
 

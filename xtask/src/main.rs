@@ -5,9 +5,11 @@
 mod bench;
 mod demo;
 mod dist;
+mod doors;
 mod failure;
 mod node;
 mod python;
+mod skips;
 mod steps;
 mod tools;
 mod torture;
@@ -67,9 +69,9 @@ enum Command {
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
-    let result = workspace::Workspace::find().and_then(|workspace| match arguments.command {
+    let result = workspace::Workspace::find().and_then(|mut workspace| match arguments.command {
         Command::Demo(options) => demo::run(&workspace, &options),
-        Command::Test { quick } => steps::test(&workspace, quick),
+        Command::Test { quick } => steps::test(&mut workspace, quick),
         Command::Fmt => steps::fmt(&workspace),
         Command::FmtCheck => steps::fmt_check(&workspace),
         Command::Lint => steps::lint(&workspace),

@@ -2,6 +2,7 @@
 //! installed from the tarball into an empty folder, and tested there.
 
 use crate::failure::{Failure, Result, While};
+use crate::skips::Skips;
 use crate::tools::on_path;
 use crate::workspace::{Workspace, must_succeed};
 use clap::Args;
@@ -81,9 +82,9 @@ pub fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
 }
 
 /// The step of `cargo xtask test`: says what is absent, and passes without it.
-pub fn test(workspace: &Workspace) -> Result<()> {
+pub fn test(workspace: &Workspace, skips: &mut Skips) -> Result<()> {
     if on_path("node").is_none() || on_path("npm").is_none() {
-        eprintln!("   SKIPPED: node and npm are not on PATH, the npm package is not tested");
+        skips.whole("node and npm are not on PATH, the npm package is not tested");
         return Ok(());
     }
     let package = install(workspace, &pack(workspace, false)?)?;

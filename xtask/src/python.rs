@@ -2,6 +2,7 @@
 //! here, and tested there; its types checked.
 
 use crate::failure::{Failure, Result, While};
+use crate::skips::Skips;
 use crate::tools::{NEXTEST, on_path};
 use crate::workspace::{Workspace, must_succeed};
 use clap::Args;
@@ -42,7 +43,9 @@ struct Python {
 }
 
 pub fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
-    let mut found = interpreters(workspace);
+    let mut skips = Skips::default();
+    skips.begin("python");
+    let mut found = interpreters(workspace, &mut skips);
     if let Some(version) = &arguments.python {
         found.retain(|python| python.version == *version);
     }
@@ -71,7 +74,11 @@ pub fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
         return Ok(());
     }
     worker(workspace, first, &binary)?;
-    tools.types(workspace, &wheel)
+    tools.types(workspace, &wheel, &mut skips)?;
+    for line in skips.lines() {
+        eprintln!("   SKIPPED: {line}");
+    }
+    Ok(())
 }
 
 /// The suite of `loopx worker run` once more, with the Python worker in its place.
@@ -90,16 +97,19 @@ fn worker(workspace: &Workspace, python: &Python, binary: &Path) -> Result<()> {
 }
 
 /// The step of `cargo xtask test`: says what is absent, and passes without it.
-pub fn test(workspace: &Workspace) -> Result<()> {
-    let found = interpreters(workspace);
+pub fn test(workspace: &Workspace, skips: &mut Skips) -> Result<()> {
+    let found = interpreters(workspace, skips);
     let Some(first) = found.first() else {
-        eprintln!("   SKIPPED: there is no CPython from 3.10 on PATH, the wheel is not tested");
+        skips.whole("there is no CPython from 3.10 on PATH, the wheel is not tested");
         return Ok(());
     };
     let tools = match Tools::ready(workspace, first) {
         Ok(tools) => tools,
         Err(failure) => {
-            eprintln!("   SKIPPED: {failure}; the wheel is not tested");
+            let tools = TOOLS.join(", ");
+            skips.whole(format!(
+                "{tools} cannot be installed ({failure}); the wheel is neither built nor tested"
+            ));
             return Ok(());
         }
     };
@@ -108,18 +118,18 @@ pub fn test(workspace: &Workspace) -> Result<()> {
         tests(workspace, &tools, python, &wheel, &workspace.release_binary(), None)?;
     }
     worker(workspace, first, &workspace.release_binary())?;
-    tools.types(workspace, &wheel)
+    tools.types(workspace, &wheel, skips)
 }
 
 /// Every CPython from 3.10, the usual one first; says what it passes over.
-fn interpreters(workspace: &Workspace) -> Vec<Python> {
+fn interpreters(workspace: &Workspace, skips: &mut Skips) -> Vec<Python> {
     let names = MINORS.map(|minor| format!("python3.{minor}"));
     let mut found: Vec<Python> = Vec::new();
     let named = ["python3".to_owned()].into_iter().chain(names).filter_map(|name| on_path(&name));
     for program in named.chain(of_pyenv()) {
         match ask(workspace, &program) {
             Some((version, true)) => {
-                eprintln!("   SKIPPED: {version}t needs a wheel of its own, which releases bring");
+                skips.part(format!("{version}t needs a wheel of its own, which releases bring"));
             }
             Some((version, false)) if found.iter().all(|python| python.version != version) => {
                 found.push(Python { version, program });
@@ -128,8 +138,11 @@ fn interpreters(workspace: &Workspace) -> Vec<Python> {
         }
     }
     let here = |version: &String| found.iter().any(|python| python.version == *version);
-    let absent = MINORS.map(|minor| format!("3.{minor}")).filter(|version| !here(version));
-    eprintln!("   SKIPPED, not here: Python {}", absent.collect::<Vec<_>>().join(", "));
+    let absent: Vec<String> =
+        MINORS.map(|minor| format!("3.{minor}")).filter(|version| !here(version)).collect();
+    if !absent.is_empty() {
+        skips.part(format!("not here: Python {}", absent.join(", ")));
+    }
     found
 }
 
@@ -177,7 +190,11 @@ impl Tools {
         let home = workspace.target.join("python/tools");
         let tools = Self { home };
         let works = |name: &str| quiet(workspace.program(tools.program(name)).arg("--version"));
-        if works("maturin") && works("mypy") && works("pip") {
+        // Written last: an environment of another list, or of half of one, is made anew.
+        let stamp = tools.home.join("tools.txt");
+        let list = TOOLS.join("\n");
+        let is_this = fs::read_to_string(&stamp).is_ok_and(|text| text == list);
+        if is_this && works("maturin") && works("mypy") && works("pip") {
             return Ok(tools);
         }
         eprintln!("   installing {} into {}", TOOLS.join(", "), tools.home.display());
@@ -190,6 +207,7 @@ impl Tools {
                 .args(["install", "--quiet", "--disable-pip-version-check"])
                 .args(TOOLS),
         )?;
+        fs::write(&stamp, list).while_doing(|| format!("writing {}", stamp.display()))?;
         Ok(tools)
     }
 
@@ -241,7 +259,7 @@ impl Tools {
     }
 
     /// The package and the sample by mypy and pyright, and the stubs against what is there.
-    fn types(&self, workspace: &Workspace, wheel: &Path) -> Result<()> {
+    fn types(&self, workspace: &Workspace, wheel: &Path, skips: &mut Skips) -> Result<()> {
         self.install(workspace, &self.home, wheel)?;
         let sample = workspace.root.join("tests/python/typed");
         let inside = |name: &str| {
@@ -256,7 +274,7 @@ impl Tools {
         let stubs = ["-m", "mypy.stubtest", "--concise", "--ignore-disjoint-bases"];
         must_succeed(inside("python").args(stubs).args(["--allowlist", "allowed.txt", "loopx"]))?;
         if !quiet(inside("pyright").arg("--version")) {
-            eprintln!("   SKIPPED: pyright cannot be started here, its check is not made");
+            skips.part("pyright cannot be started here, its check is not made");
             return Ok(());
         }
         eprintln!("   pyright");

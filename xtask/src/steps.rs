@@ -1,8 +1,10 @@
 //! The checks, one function each, and the order in which `cargo xtask test` runs them.
 
-use crate::failure::{Failure, Result};
+use crate::failure::{Failure, Result, While};
+use crate::skips::Skips;
 use crate::tools::{self, DENY, NEXTEST};
 use crate::workspace::{Workspace, must_succeed};
+use std::collections::BTreeMap;
 use std::env;
 use std::fs;
 use std::path::PathBuf;
@@ -10,40 +12,50 @@ use std::time::{Duration, Instant};
 
 struct Step {
     name: &'static str,
-    run: fn(&Workspace) -> Result<()>,
+    run: fn(&Workspace, &mut Skips) -> Result<()>,
     /// Left out by `--quick`.
     slow: bool,
 }
 
-/// Every step but the last. Clippy, the docs and the tests share the dev
+/// Every step but the last two. Clippy, the docs and the tests share the dev
 /// profile, and with it build scripts and the C build of SQLite; only the
 /// binary under test is built with the release profile.
 const STEPS: [Step; 10] = [
-    Step { name: "fmt-check", run: fmt_check, slow: false },
-    Step { name: "clippy", run: lint, slow: false },
-    Step { name: "docs", run: docs, slow: true },
-    Step { name: "install", run: install, slow: false },
-    Step { name: "deny", run: deny, slow: true },
-    Step { name: "build the binary", run: build, slow: false },
-    Step { name: "build the tests", run: build_tests, slow: false },
-    Step { name: "doc tests", run: doc_tests, slow: false },
+    Step { name: "fmt-check", run: |workspace, _| fmt_check(workspace), slow: false },
+    Step { name: "clippy", run: |workspace, _| lint(workspace), slow: false },
+    Step { name: "docs", run: |workspace, _| docs(workspace), slow: true },
+    Step { name: "install", run: |workspace, _| install(workspace), slow: false },
+    Step { name: "deny", run: licences, slow: true },
+    Step { name: "build the binary", run: |workspace, _| build(workspace), slow: false },
+    Step { name: "build the tests", run: |workspace, _| build_tests(workspace), slow: false },
+    Step { name: "doc tests", run: |workspace, _| doc_tests(workspace), slow: false },
     Step { name: "node", run: crate::node::test, slow: true },
     Step { name: "python", run: crate::python::test, slow: true },
 ];
 
-/// Everything, in order, up to the first step that fails. The tests come last and
-/// nothing is printed after them: the output ends with the runner's own totals.
-pub fn test(workspace: &Workspace, quick: bool) -> Result<()> {
+/// Everything, in order, up to the first step that fails. The tests come last; after the
+/// runner's own totals the doors are held against one another, and what was left out is said.
+pub fn test(workspace: &mut Workspace, quick: bool) -> Result<()> {
+    workspace.tallies = Some(emptied(workspace.target.join("vectors"))?);
+    let workspace = &*workspace;
+    let mut skips = Skips::default();
     let mut times = Vec::new();
-    for step in STEPS.iter().filter(|step| !(quick && step.slow)) {
-        times.push((step.name, announced(step.name, || (step.run)(workspace))?));
+    for step in &STEPS {
+        skips.begin(step.name);
+        if quick && step.slow {
+            skips.whole("left out by --quick");
+            continue;
+        }
+        times.push((step.name, announced(step, workspace, &mut skips)?));
     }
     eprintln!("\n== times so far");
     for (name, time) in &times {
-        eprintln!("   {:>7.1} s  {name}", time.as_secs_f64());
+        let skipped = skips.reason(name).map(|reason| format!("   SKIPPED: {reason}"));
+        eprintln!("   {:>7.1} s  {name}{}", time.as_secs_f64(), skipped.unwrap_or_default());
     }
     let total: Duration = times.iter().map(|(_, time)| *time).sum();
     eprintln!("   {:>7.1} s  in all; the tests say their own time", total.as_secs_f64());
+    skips.begin("tests");
     for (tool, loses) in [
         ("strace", "that a decision opens nothing for writing and starts nothing"),
         ("unshare", "that a decision answers from a read-only mount"),
@@ -51,21 +63,58 @@ pub fn test(workspace: &Workspace, quick: bool) -> Result<()> {
         ("valgrind", "that the C library neither loses memory nor reads beyond it"),
     ] {
         if tools::on_path(tool).is_none() {
-            eprintln!("   {tool} is not on PATH: it will not be tested {loses}");
+            skips.part(format!("{tool} is not on PATH: it will not be tested {loses}"));
         }
     }
     eprintln!("\n== tests");
-    tests(workspace).map_err(|failure| named("tests", &failure))
+    let tested = tests(workspace).map_err(|failure| named("tests", &failure));
+    eprintln!("\n== doors: what the runners of the shared vectors have seen");
+    let compared = doors(workspace, &skips).map_err(|failure| named("doors", &failure));
+    eprintln!("== doors: {}", if compared.is_ok() { "ok" } else { "FAILED" });
+    let lines = skips.lines();
+    eprintln!(
+        "\n== SKIPPED: {}",
+        if lines.is_empty() { "nothing" } else { "not everything was run" }
+    );
+    for line in lines {
+        eprintln!("   {line}");
+    }
+    tested.and(compared)
 }
 
-fn announced(name: &str, work: impl FnOnce() -> Result<()>) -> Result<Duration> {
+/// Rust, the command line and C are among the tests; the other two have steps of their own.
+fn doors(workspace: &Workspace, skips: &Skips) -> Result<()> {
+    let mut left_out = BTreeMap::new();
+    for (door, step) in [("Node", "node"), ("Python", "python")] {
+        if let Some(reason) = skips.reason(step) {
+            left_out.insert(door, reason.clone());
+        }
+    }
+    if !cfg!(target_os = "linux") {
+        left_out.insert("C", "its runner is built for Linux only".to_owned());
+    }
+    crate::doors::compare(workspace, &left_out)
+}
+
+fn emptied(folder: PathBuf) -> Result<PathBuf> {
+    let doing = || format!("emptying {}", folder.display());
+    if folder.exists() {
+        fs::remove_dir_all(&folder).while_doing(doing)?;
+    }
+    fs::create_dir_all(&folder).while_doing(doing)?;
+    Ok(folder)
+}
+
+fn announced(step: &Step, workspace: &Workspace, skips: &mut Skips) -> Result<Duration> {
+    let name = step.name;
     eprintln!("\n== {name}");
     let begun = Instant::now();
-    let result = work();
+    let result = (step.run)(workspace, skips);
     let time = begun.elapsed();
     match result {
         Ok(()) => {
-            eprintln!("== {name}: ok, {:.1} s", time.as_secs_f64());
+            let how = if skips.reason(name).is_some() { "SKIPPED" } else { "ok" };
+            eprintln!("== {name}: {how}, {:.1} s", time.as_secs_f64());
             Ok(time)
         }
         Err(failure) => {
@@ -110,9 +159,13 @@ pub fn docs(workspace: &Workspace) -> Result<()> {
     )
 }
 
+pub fn deny(workspace: &Workspace) -> Result<()> {
+    licences(workspace, &mut Skips::default())
+}
+
 /// Licences, bans and sources always; advisories where their database already is
 /// on this machine, because it comes from a host that a build need not reach.
-pub fn deny(workspace: &Workspace) -> Result<()> {
+fn licences(workspace: &Workspace, skips: &mut Skips) -> Result<()> {
     let program = DENY.ready(workspace)?;
     must_succeed(workspace.program(&program).args([
         "--locked",
@@ -122,24 +175,16 @@ pub fn deny(workspace: &Workspace) -> Result<()> {
         "bans",
         "sources",
     ]))?;
-    match advisory_database() {
-        Some(database) => {
-            eprintln!("   advisories: checked against {}", database.display());
-            must_succeed(workspace.program(&program).args([
-                "--locked",
-                "--offline",
-                "check",
-                "advisories",
-            ]))
-        }
-        None => {
-            eprintln!(
-                "   advisories: NOT checked, no advisory database on this machine \
-                 (`cargo deny fetch db` brings one)"
-            );
-            Ok(())
-        }
-    }
+    let Some(database) = advisory_database() else {
+        skips.part(
+            "advisories are not checked, there is no database of them on this machine \
+             (`cargo deny fetch db` brings one)",
+        );
+        return Ok(());
+    };
+    eprintln!("   advisories: checked against {}", database.display());
+    let offline = ["--locked", "--offline", "check", "advisories"];
+    must_succeed(workspace.program(&program).args(offline))
 }
 
 /// Where cargo-deny keeps its clones of advisory databases.

@@ -10,6 +10,8 @@ pub struct Workspace {
     pub root: PathBuf,
     /// Absolute, whether it came from `CARGO_TARGET_DIR`, from a cargo config or is the default.
     pub target: PathBuf,
+    /// Where the runners of the shared vectors write what they have seen, when that is compared.
+    pub tallies: Option<PathBuf>,
 }
 
 impl Workspace {
@@ -34,7 +36,7 @@ impl Workspace {
                 .map(PathBuf::from)
                 .ok_or_else(|| Failure::new(format!("`cargo metadata` names no {key}")))
         };
-        Ok(Self { root: path("workspace_root")?, target: path("target_directory")? })
+        Ok(Self { root: path("workspace_root")?, target: path("target_directory")?, tallies: None })
     }
 
     /// `cargo`, from the project's root and with this build folder.
@@ -48,6 +50,9 @@ impl Workspace {
     pub fn program(&self, program: impl Into<OsString>) -> Command {
         let mut command = Command::new(program.into());
         command.current_dir(&self.root).env("CARGO_TARGET_DIR", &self.target);
+        if let Some(folder) = &self.tallies {
+            command.env("LOOPX_VECTORS_TALLY", folder);
+        }
         // `cargo run` describes the xtask package to xtask; the builds that
         // xtask starts are of other packages.
         for (name, _) in env::vars_os() {

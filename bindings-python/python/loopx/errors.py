@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from typing import Any
 
 
@@ -25,6 +26,9 @@ class LoopxError(Exception):
         self.about = str(said.get("about", ""))
         self.next_command = str(said.get("next_command", ""))
         self.retry = str(said.get("retry", "never"))
+        # What nobody catches is shown with what to do.
+        if sys.version_info >= (3, 11) and self.next_command:
+            self.add_note(f"{self.code}; next: {self.next_command}")
 
     @property
     def hint(self) -> str:

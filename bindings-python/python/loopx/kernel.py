@@ -45,7 +45,7 @@ class Kernel:
         kernel = cls.__new__(cls)
         kernel._native = NativeKernel(
             {
-                "cwd": None if project is None else os.path.abspath(project),
+                "cwd": None if project is None else _absolute(project),
                 "registry": None if registry is None else os.fspath(registry),
                 "home": None if home is None else os.fspath(home),
                 "label": agent_id,
@@ -64,6 +64,14 @@ class Kernel:
     def call_json(self, operation: str, request: str = "{}", /) -> str:
         """Any operation, from the JSON text of a request to that of an answer."""
         return self._native.call_json(operation, request)
+
+
+def _absolute(project: str | os.PathLike[str]) -> str | None:
+    try:
+        return os.path.abspath(project)
+    except FileNotFoundError:
+        # The working directory is gone, which the kernel finds, too, and says.
+        return None
 
 
 def _method(operation: str, name: str, doc: str) -> Callable[..., Any]:

@@ -43,7 +43,7 @@ class Receipt:
 
     status: Status
     reason: Reason
-    plan_id: str
+    plan_id: str | None
     usage: TotalUsage
     cost: Cost
     step_id: str | None = None

@@ -63,8 +63,9 @@ def run_planner_worker_once(
     """Plans once, runs at most one worker step, and checks it with what the caller approved.
 
     Raises :class:`ContractError` for a plan, a route or an approval that is not what it has to
-    be, and :class:`WorkspaceError` for a workspace that is not clean; nothing of a worker was run
-    then. Everything later is a receipt.
+    be, :class:`WorkspaceError` for a workspace that is not clean, and what the planner raised;
+    nothing of a worker was run then, and the workspace is as it was. Everything else is a receipt,
+    which has no `plan_id` where a planner failed and left a change.
     """
     folder = place.root_of(cwd)
     commands = approved(approved_validation_commands)
@@ -80,17 +81,14 @@ def run_planner_worker_once(
         may_write=False,
         timeout_seconds=turn_timeout_seconds,
     )
-    planned = planner(asked)
-    spent: list[tuple[ModelRoute, Usage | None]] = [(asked.route, planned.usage)]
-    if planned.outcome != "completed":
-        raise ContractError(f"the planner's turn ended as {planned.outcome}, without a plan")
-    plan = parse_plan(planned.text)
+    spent: list[tuple[ModelRoute, Usage | None]] = []
+    plan: Plan | None = None
 
     def receipt(status: Status, reason: Reason, **known: object) -> Receipt:
         return Receipt(
             status=status,
             reason=reason,
-            plan_id=plan.plan_id,
+            plan_id=None if plan is None else plan.plan_id,
             usage=money.total(spent),
             cost=money.cost(spent, pricing),
             **known,  # type: ignore[arg-type]
@@ -102,12 +100,24 @@ def run_planner_worker_once(
         except WorkspaceError:
             return None
 
+    failure: Exception | None = None
+    try:
+        planned = planner(asked)
+        spent.append((asked.route, planned.usage))
+        plan = plan_of(planned)
+    except Exception as error:  # noqa: BLE001, a provider may raise anything
+        failure = error
+        spent = spent or [(asked.route, None)]
+    # Before anything else is said: a planner that failed may have changed something, too.
     after_plan = looked()
     if after_plan is None:
         return receipt("failed", "workspace_unreadable")
     if changed := place.changes(before, after_plan):
         scope = WriteScope(False, changed, tuple(f"{path}:by_planner" for path in changed))
         return receipt("failed", "planner_changed_workspace", write_scope=scope)
+    if failure is not None:
+        raise failure
+    assert plan is not None
     chosen = select(plan, tuple(completed_step_ids))
     step = chosen.step
     if step is None:
@@ -160,6 +170,13 @@ def run_planner_worker_once(
     if not any(check.independent for check in checks):
         return receipt("completed", "step_checked_by_its_own_files", **named)
     return receipt("completed", "step_validated", **named)
+
+
+def plan_of(planned: TurnResult) -> Plan:
+    """The plan that a planner's turn ended with."""
+    if planned.outcome != "completed":
+        raise ContractError(f"the planner's turn ended as {planned.outcome}, without a plan")
+    return parse_plan(planned.text)
 
 
 def turn_of(runtime: Runtime, request: TurnRequest) -> TurnResult:

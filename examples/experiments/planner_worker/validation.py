@@ -3,22 +3,32 @@ run, and no shell reads them."""
 
 from __future__ import annotations
 
+import contextlib
+import json
 import os
+import signal
+import subprocess
+import sys
+import uuid
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
-from loopx.worker import command_words
+from loopx.worker import Report, command_words
 from loopx.worker.posix import Process
 
 from .contract import ContractError
+from .shelter import environment, shelter
 
 PROGRAMS = frozenset({"python", "python3", "pytest", "go", "npm", "npx", "cargo"})
 """What a check may start: an interpreter or a runner of tests, by its bare name."""
 TIMEOUT_SECONDS = 600.0
 OUTPUT_LIMIT = 10_000_000
 GRACE_SECONDS = 1.0
+GUARD = Path(__file__).with_name("guard.py")
+MARK = "LOOPX_PLANNER_CHECK"
+"""In the environment of a check, with a value of its own."""
 
 Ending = Literal["exited", "signal", "timeout", "output_limit", "stopped", "spawn_failed"]
 
@@ -106,8 +116,9 @@ def is_independent(command: str, targets: Collection[str]) -> bool:
 
 
 class ApprovedCommands:
-    """Runs approved commands, one at a time, each in a session of its own with nothing of this
-    process's environment but the search path of programs and of Python."""
+    """Runs approved commands, one at a time. Each is in a session of its own, has of this process's
+    environment no more than what programs are found by, keeps its caches in a folder that is
+    gone afterwards (`shelter.py`), and ends with everything that it started (`guard.py`)."""
 
     def __init__(self, commands: Iterable[str], timeout_seconds: float = TIMEOUT_SECONDS) -> None:
         self.approved = approved(commands)
@@ -116,20 +127,52 @@ class ApprovedCommands:
     def __call__(self, command: str, cwd: Path) -> Validation:
         if command not in self.approved:
             raise ContractError("a command that the caller has not approved is not run")
-        kept = {name: os.environ[name] for name in ("PATH", "PYTHONPATH") if name in os.environ}
-        with Process() as process:
-            report = process.run(
+        folder = cwd.resolve()
+        with shelter(folder) as own:
+            report = guarded(
+                own,
                 words=parts(command),
-                env={**kept, "PYTHONDONTWRITEBYTECODE": "1"},
+                env=environment(os.environ, own),
                 timeout=self.timeout_seconds,
                 output_limit=OUTPUT_LIMIT,
                 grace=GRACE_SECONDS,
-                folder=os.fspath(cwd),
-                inherit=False,
+                folder=os.fspath(folder),
             )
         return Validation(
             command=command,
-            passed=report.ending == "exited" and report.number == 0,
+            # What could not be ended may yet change what was checked.
+            passed=report.ending == "exited" and report.number == 0 and report.remains != "left",
             exit_code=report.number if report.ending == "exited" else None,
             ending=report.ending,
         )
+
+
+def guarded(own: Path, *, env: dict[str, str], grace: float, **asked: Any) -> Report:
+    """How a command ended that a guard has run, with the options of
+    :meth:`loopx.worker.posix.Process.run`; ``own`` is the folder of what it keeps for itself."""
+    mark = uuid.uuid4().hex
+    asked = {**asked, "env": {**env, MARK: mark}, "grace": grace}
+    line = json.dumps({"path": sys.path, "asked": asked, "shelter": os.fspath(own)}).encode() + b"\n"
+    with subprocess.Popen(
+        [sys.executable, "-B", os.fspath(GUARD)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        start_new_session=True,
+    ) as guard:
+        assert guard.stdin is not None and guard.stdout is not None
+        try:
+            with contextlib.suppress(BrokenPipeError):
+                guard.stdin.write(line)
+                guard.stdin.flush()
+            said = guard.stdout.read()
+        finally:
+            # Also when this is interrupted: the guard then ends the command.
+            with contextlib.suppress(OSError):
+                guard.stdin.close()
+    try:
+        return Report(**json.loads(said))
+    except ValueError:
+        # Whoever ended the guard may have left the command.
+        with Process() as process:
+            process.end_marked(f"{MARK}={mark}", grace)
+        return Report("signal", number=signal.SIGKILL)

@@ -7,10 +7,12 @@
 
 mod doors;
 mod record;
+mod tally;
 mod world;
 
 pub use doors::{Library, Program, Rust};
 pub use record::record;
+pub use tally::skipped;
 pub use world::World;
 
 use crate::repository;
@@ -18,6 +20,7 @@ use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
+use tally::Tally;
 
 /// What a door said.
 #[derive(Clone, Debug, PartialEq)]
@@ -85,6 +88,8 @@ pub struct Vectors {
     pub elsewhere: Map<String, Value>,
     /// How many vectors there are, as `index.json` has it for every runner.
     pub count: usize,
+    /// How many are refused, for each class of the catalogue, from the same file.
+    pub classes: Map<String, Value>,
 }
 
 /// The folder of the files.
@@ -111,13 +116,19 @@ pub fn files() -> BTreeMap<String, Value> {
 impl Vectors {
     /// Reads them all.
     pub fn read() -> Self {
-        let mut all =
-            Self { states: Map::new(), vectors: Vec::new(), elsewhere: Map::new(), count: 0 };
+        let mut all = Self {
+            states: Map::new(),
+            vectors: Vec::new(),
+            elsewhere: Map::new(),
+            count: 0,
+            classes: Map::new(),
+        };
         let object =
             |value: Option<&Value>| value.and_then(Value::as_object).cloned().unwrap_or_default();
         for (file, value) in files() {
             all.states.extend(object(value.get("states")));
             all.elsewhere.extend(object(value.get("elsewhere")));
+            all.classes.extend(object(value.get("classes")));
             if let Some(count) = value.get("count").and_then(Value::as_u64) {
                 all.count = usize::try_from(count).expect("a count");
             }
@@ -133,14 +144,16 @@ impl Vectors {
     #[track_caller]
     pub fn through(&self, door: &mut dyn Door) -> usize {
         let mut report = String::new();
-        let mut passed = 0;
+        let mut tally = Tally::default();
         for vector in &self.vectors {
             match self.differences(vector, door) {
-                None => passed += 1,
+                None => tally.passed(vector.name(), &vector.says),
                 Some(what) => report.push_str(&format!("\nFAIL {}\n{what}\n", vector.name())),
             }
         }
         let total = self.vectors.len();
+        let passed = tally.count();
+        tally.write(door.name(), total);
         println!("vectors through {}: {passed} of {total}", door.name());
         assert!(
             report.is_empty(),
@@ -148,6 +161,7 @@ impl Vectors {
             door.name()
         );
         assert_eq!(total, self.count, "index.json says how many there are");
+        assert_eq!(tally.classes(), Value::Object(self.classes.clone()), "index.json, too");
         passed
     }
 

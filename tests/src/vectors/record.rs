@@ -1,6 +1,7 @@
 //! The recorder: answers every vector by the kernel in process and writes what it says into the
 //! files. What it writes is to be looked at before it is committed.
 
+use super::tally::Tally;
 use super::{Rust, Said, Vector, Vectors, files, folder};
 use serde_json::{Map, Value, json};
 use std::fs;
@@ -12,31 +13,34 @@ use std::panic::catch_unwind;
 pub fn record(only: &str) -> io::Result<Vec<String>> {
     let all = Vectors::read();
     let mut changed = Vec::new();
-    let mut count = 0;
+    let mut tally = Tally::default();
     for (file, mut content) in files() {
         if file == "index" {
             continue;
         }
         let before = content.clone();
         for says in content.get_mut("vectors").and_then(Value::as_array_mut).into_iter().flatten() {
-            count += 1;
             let map = says.as_object_mut().expect("a vector is an object");
             let vector = Vector { file: file.clone(), says: map.clone() };
             if !vector.name().contains(only) {
+                tally.passed(vector.name(), map);
                 continue;
             }
             let twice = catch_unwind(|| [(); 2].map(|()| answered(&all, &vector)));
             let Ok([(key, said), again]) = twice else {
                 eprintln!("NOT ANSWERED: {}", vector.name());
+                tally.passed(vector.name(), map);
                 continue;
             };
             if again != (key, said.clone()) {
                 eprintln!("DIFFERS FROM RUN TO RUN: {}\n{said}\n{}", vector.name(), again.1);
+                tally.passed(vector.name(), map);
                 continue;
             }
             let old: Map<String, Value> = map.clone();
             map.retain(|key, _| !["answer", "error"].contains(&key.as_str()));
             map.insert(key.to_owned(), said);
+            tally.passed(vector.name(), map);
             if *map != old {
                 changed.push(vector.name());
             }
@@ -45,7 +49,7 @@ pub fn record(only: &str) -> io::Result<Vec<String>> {
             write(&file, &content)?;
         }
     }
-    write("index", &json!({"count": count}))?;
+    write("index", &json!({"count": tally.count(), "classes": tally.classes()}))?;
     Ok(changed)
 }
 

@@ -19,7 +19,7 @@ import subprocess
 import sys
 import threading
 import time
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, TextIO, cast
 
 from loopx.worker._report import Ending, Report
 
@@ -95,11 +95,25 @@ class Process:
         return True
 
     def say(self, line: str) -> None:
-        """Writes a line to standard output."""
-        # A log that is gone is no reason to stop the work.
+        """Writes a line to standard output, in UTF-8. A log that is gone is no reason to stop the
+        work, and what could not be written is not kept for the interpreter's end."""
+        out = cast("TextIO | None", sys.stdout)
+        if out is None:
+            return
         with contextlib.suppress(OSError, ValueError):
-            sys.stdout.write(line + "\n")
-            sys.stdout.flush()
+            out.flush()
+        try:
+            number = out.fileno()
+        except (OSError, ValueError, AttributeError):
+            # Whoever has put something else in its place reads that.
+            with contextlib.suppress(OSError, ValueError):
+                out.write(line + "\n")
+                out.flush()
+            return
+        data = line.encode() + b"\n"
+        with contextlib.suppress(OSError):
+            while data:
+                data = data[os.write(number, data) :]
 
     def sleep(self, seconds: float) -> None:
         """Sleeps; a stop signal ends the sleep."""

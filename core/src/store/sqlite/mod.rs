@@ -380,10 +380,14 @@ fn needs_rollback(path: &Path, error: &Error) -> bool {
         && std::fs::metadata(journal).is_ok_and(|m| m.len() > 0)
 }
 
+const LONGEST_WAIT: Duration = Duration::from_millis(i32::MAX as u64);
+
 fn connect(path: &Path, flags: OpenFlags, options: &SqliteOptions) -> Result<Connection> {
     let conn = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)
         .map_err(sql_error)?;
-    conn.busy_timeout(options.deadline).map_err(sql_error)?;
+    // SQLite takes milliseconds as an i32 and no more of them.
+    let deadline = options.deadline.min(LONGEST_WAIT);
+    conn.busy_timeout(deadline).map_err(sql_error)?;
     conn.set_prepared_statement_cache_capacity(STATEMENTS_KEPT);
     conn.execute_batch("PRAGMA journal_mode=TRUNCATE; PRAGMA synchronous=FULL; PRAGMA cache_size=-4096; PRAGMA trusted_schema=OFF")
         .or_else(|error| {
