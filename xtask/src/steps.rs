@@ -17,10 +17,10 @@ struct Step {
     slow: bool,
 }
 
-/// Every step but the last two. Clippy, the docs and the tests share the dev
+/// Every step but the last one. Clippy, the docs and the tests share the dev
 /// profile, and with it build scripts and the C build of SQLite; only the
 /// binary under test is built with the release profile.
-const STEPS: [Step; 10] = [
+const STEPS: [Step; 11] = [
     Step { name: "fmt-check", run: |workspace, _| fmt_check(workspace), slow: false },
     Step { name: "clippy", run: |workspace, _| lint(workspace), slow: false },
     Step { name: "docs", run: |workspace, _| docs(workspace), slow: true },
@@ -31,10 +31,12 @@ const STEPS: [Step; 10] = [
     Step { name: "doc tests", run: |workspace, _| doc_tests(workspace), slow: false },
     Step { name: "node", run: crate::node::test, slow: true },
     Step { name: "python", run: crate::python::test, slow: true },
+    // After those: it holds what all doors have seen against one another.
+    Step { name: "doors", run: doors, slow: true },
 ];
 
-/// Everything, in order, up to the first step that fails. The tests come last; after the
-/// runner's own totals the doors are held against one another, and what was left out is said.
+/// Everything, in order, up to the first step that fails. What was left out is said before the
+/// tests, which come last: the output ends with the runner's own totals.
 pub fn test(workspace: &mut Workspace, quick: bool) -> Result<()> {
     workspace.tallies = Some(emptied(workspace.target.join("vectors"))?);
     let workspace = &*workspace;
@@ -66,11 +68,6 @@ pub fn test(workspace: &mut Workspace, quick: bool) -> Result<()> {
             skips.part(format!("{tool} is not on PATH: it will not be tested {loses}"));
         }
     }
-    eprintln!("\n== tests");
-    let tested = tests(workspace).map_err(|failure| named("tests", &failure));
-    eprintln!("\n== doors: what the runners of the shared vectors have seen");
-    let compared = doors(workspace, &skips).map_err(|failure| named("doors", &failure));
-    eprintln!("== doors: {}", if compared.is_ok() { "ok" } else { "FAILED" });
     let lines = skips.lines();
     eprintln!(
         "\n== SKIPPED: {}",
@@ -79,11 +76,14 @@ pub fn test(workspace: &mut Workspace, quick: bool) -> Result<()> {
     for line in lines {
         eprintln!("   {line}");
     }
-    tested.and(compared)
+    eprintln!("\n== tests");
+    tests(workspace, &["--no-fail-fast"]).map_err(|failure| named("tests", &failure))
 }
 
-/// Rust, the command line and C are among the tests; the other two have steps of their own.
-fn doors(workspace: &Workspace, skips: &Skips) -> Result<()> {
+/// The shared vectors through Rust, the command line and C; Node and Python have steps of their
+/// own. Then all of them are held against one another.
+fn doors(workspace: &Workspace, skips: &mut Skips) -> Result<()> {
+    tests(workspace, &["-E", "binary(vectors)"])?;
     let mut left_out = BTreeMap::new();
     for (door, step) in [("Node", "node"), ("Python", "python")] {
         if let Some(reason) = skips.reason(step) {
@@ -258,12 +258,13 @@ fn doc_tests(workspace: &Workspace) -> Result<()> {
     must_succeed(&mut workspace.cargo(["test", "--doc", "--workspace", "--locked", "--quiet"]))
 }
 
-fn tests(workspace: &Workspace) -> Result<()> {
+fn tests(workspace: &Workspace, which: &[&str]) -> Result<()> {
     let program = NEXTEST.ready(workspace)?;
     must_succeed(
         workspace
             .program(program)
-            .args(["nextest", "run", "--workspace", "--locked", "--no-fail-fast"])
+            .args(["nextest", "run", "--workspace", "--locked"])
+            .args(which)
             .env("LOOPX_BIN_UNDER_TEST", workspace.release_binary()),
     )
 }
