@@ -29,7 +29,7 @@ pub fn median(mut values: Vec<f64>) -> f64 {
 }
 
 /// Times that what is compared is measured in turn.
-const ROUNDS: usize = 25;
+const ROUNDS: usize = 9;
 
 /// Wall (median) and CPU (mean) in microseconds of `runs` calls.
 fn cost(runs: usize, mut call: impl FnMut()) -> (f64, f64) {
@@ -119,10 +119,10 @@ pub fn measure(folder: &Path) -> Value {
     let mut rounds = [const { Vec::new() }; 3];
     for _ in 0..ROUNDS {
         let [bare, write, shown] = &mut rounds;
-        bare.push(cost(10, &mut bare_commit));
-        write.push(cost(10, || drop(kernel.refresh_state(&at, &note).unwrap())));
+        bare.push(cost(40, &mut bare_commit));
+        write.push(cost(40, || drop(kernel.refresh_state(&at, &note).unwrap())));
         // The same with a changed todo: what is more is the projection of the state file.
-        shown.push(cost(5, || {
+        shown.push(cost(20, || {
             turn += 1;
             kernel.todo_update(&at, &reworded(&todo_id, turn)).unwrap();
         }));

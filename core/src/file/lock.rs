@@ -28,6 +28,9 @@ pub enum LockMode {
     Shared,
     /// Alone.
     Exclusive,
+    /// Alone, in a queue in which nobody shares: the record stands until the next holder
+    /// writes over it, and one that is the same is not written again.
+    Queued,
 }
 
 /// A held lock; dropping it lets go.
@@ -123,8 +126,10 @@ impl FileLock {
             };
             let lock = Self { file, path: path.to_path_buf(), mode };
             if lock.is_current() {
-                if mode == LockMode::Exclusive {
-                    lock.write_record(&record(note));
+                match mode {
+                    LockMode::Shared => {}
+                    LockMode::Exclusive => lock.write_record(&record(note)),
+                    LockMode::Queued => lock.keep_record(&record(note)),
                 }
                 return Ok(lock);
             }
@@ -134,6 +139,14 @@ impl FileLock {
             .message("the lock file is removed again and again")
             .next("find out what removes it; lock files may stay where they are")
             .detail(path.display()))
+    }
+
+    fn keep_record(&self, line: &str) {
+        let mut there = vec![0; line.len()];
+        let same = self.file.read_exact_at(&mut there, 0).is_ok() && there == line.as_bytes();
+        if !same {
+            self.write_record(line);
+        }
     }
 
     /// Written over the old record; what is left of a longer one is cut off. Failing to
@@ -227,14 +240,14 @@ fn open_error(error: &io::Error, path: &Path) -> Error {
 fn try_lock(file: &File, mode: LockMode) -> io::Result<()> {
     retry_interrupted(|| match mode {
         LockMode::Shared => fs2::FileExt::try_lock_shared(file),
-        LockMode::Exclusive => fs2::FileExt::try_lock_exclusive(file),
+        LockMode::Exclusive | LockMode::Queued => fs2::FileExt::try_lock_exclusive(file),
     })
 }
 
 fn block_on_lock(file: &File, mode: LockMode) -> io::Result<()> {
     retry_interrupted(|| match mode {
         LockMode::Shared => fs2::FileExt::lock_shared(file),
-        LockMode::Exclusive => fs2::FileExt::lock_exclusive(file),
+        LockMode::Exclusive | LockMode::Queued => fs2::FileExt::lock_exclusive(file),
     })
 }
 
@@ -327,6 +340,29 @@ mod tests {
         assert!(read_holder(&file).is_none(), "a free lock names nobody");
         // The waiter that gave up must not keep what it got after the deadline.
         FileLock::acquire(&file, LockMode::Exclusive, &note("next"), LATE).unwrap();
+    }
+
+    #[test]
+    fn a_queues_record_stands_until_the_next_holder_has_another() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("goal.db");
+        let take = |what: &str| FileLock::acquire(&file, LockMode::Queued, &note(what), SOON);
+        let operation = || read_holder(&file).and_then(|holder| holder.operation);
+        let lock_file = lock_path(&file).unwrap();
+        drop(take("a long operation").unwrap());
+        assert_eq!(operation().as_deref(), Some("a long operation"));
+        let written = || std::fs::metadata(&lock_file).unwrap().modified().unwrap();
+        let old = std::time::SystemTime::UNIX_EPOCH;
+        File::options().write(true).open(&lock_file).unwrap().set_modified(old).unwrap();
+        drop(take("a long operation").unwrap());
+        assert_eq!(written(), old, "the same record is not written again");
+        let held = take("b").unwrap();
+        assert_eq!(operation().as_deref(), Some("b"));
+        let error = take("c").unwrap_err();
+        assert!(error.text().contains("process 4711 (b)"), "{}", error.text());
+        drop(held);
+        FileLock::acquire(&file, LockMode::Exclusive, &note("d"), SOON).unwrap();
+        assert_eq!(operation(), None, "a lock that may be shared names nobody when it is free");
     }
 
     #[test]

@@ -303,8 +303,13 @@ impl SqliteStore {
     }
 
     fn queue(&self, operation: &str) -> Result<FileLock> {
-        let note = HolderNote { operation: operation.to_owned(), ..self.options.holder.clone() };
-        FileLock::acquire(&self.path, LockMode::Exclusive, &note, self.options.deadline)
+        // Not since when: the options are those of the connection, which may be hours old.
+        let note = HolderNote {
+            operation: operation.to_owned(),
+            acquired_at: None,
+            ..self.options.holder.clone()
+        };
+        FileLock::acquire(&self.path, LockMode::Queued, &note, self.options.deadline)
     }
 
     fn begin_behind(&mut self, turn: Option<FileLock>) -> Result<write::SqliteTransaction<'_>> {
