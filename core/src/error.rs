@@ -264,6 +264,17 @@ impl Error {
         self
     }
 
+    /// Of a request of that operation: what is wrong with its shape is looked up there.
+    #[must_use]
+    pub fn for_operation(self, name: &str) -> Self {
+        let of_shape = self.code == ErrorCode::RequestInvalid && self.about == "request";
+        if of_shape && self.next.is_none() {
+            self.next(format!("loopx schema {name}"))
+        } else {
+            self
+        }
+    }
+
     /// With a local cause, kept out of public packets.
     #[must_use]
     pub fn detail(mut self, detail: impl fmt::Display) -> Self {

@@ -360,8 +360,10 @@ fn a_file_that_is_no_text_is_left_alone_and_reported() {
     let packet = world.read();
     assert_eq!((&packet["rule"], &packet["should_run"]), (&json!("health"), &json!(false)));
     assert_eq!(codes(&packet)[0], "state_file_unreadable");
-    // The store goes on, and does not write over what somebody may want to mend.
-    world.add("[P0] newer", "");
+    // The store goes on, says so, and does not write over what somebody may want to mend.
+    let words = "todo add --goal-id g --role agent --text".split(' ').chain(["[P0] newer"]);
+    let added = world.sandbox.at(NOW).json(words);
+    assert_eq!(added["findings"][0]["code"], "state_file_unreadable", "{added}");
     assert_eq!(fs::read(world.path()).unwrap(), damaged);
     fs::remove_file(world.path()).unwrap();
     assert_eq!(world.read()["selected_todo"]["text"], "[P3] mine");
@@ -410,6 +412,40 @@ fn never_imported() -> (Sandbox, PathBuf) {
     let sandbox = Sandbox::with_files(&earlier::files(&[goal]));
     let path = sandbox.project().join(".codex/goals/g/ACTIVE_GOAL_STATE.md");
     (sandbox, path)
+}
+
+/// A registry that came with somebody's repository names no file of the user's.
+#[test]
+fn a_state_file_that_leads_out_of_the_folder_is_neither_read_nor_written() {
+    for imported in [true, false] {
+        let (sandbox, _) = never_imported();
+        let mine = sandbox.base().join("mine.txt");
+        fs::write(&mine, "- [ ] [P0] not LoopX's\n").unwrap();
+        if imported {
+            sandbox.at(NOW).json("todo add --goal-id g --role agent --text x".split(' '));
+        }
+        let shown = sandbox.entry("g")["state_file"].as_str().unwrap().to_owned();
+        let registry = fs::read_to_string(sandbox.registry()).unwrap();
+        let out = "a/../../mine.txt";
+        fs::write(sandbox.registry(), registry.replace(&shown, out)).unwrap();
+        let packet = sandbox.at(NOW).run(ASK.split(' ')).json();
+        assert_eq!(
+            (&packet["rule"], codes(&packet)[0]),
+            (&json!("health"), "state_file_unreadable"),
+            "{packet}"
+        );
+        let add = "todo add --goal-id g --role agent --text y".split(' ');
+        let written = sandbox.at(NOW).run(add).json();
+        match imported {
+            true => assert_eq!(written["findings"][0]["code"], "state_file_unreadable"),
+            false => assert_eq!(written["ok"], false, "{written}"),
+        }
+        assert_eq!(fs::read_to_string(&mine).unwrap(), "- [ ] [P0] not LoopX's\n");
+    }
+    let sandbox = Sandbox::new();
+    let create = "goal create --goal-id h --objective o --agent-id a --state-file ../mine.md";
+    let refused = sandbox.run(create.split(' ')).json();
+    assert_eq!(refused["about"], "state_file", "{refused}");
 }
 
 #[test]

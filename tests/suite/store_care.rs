@@ -10,11 +10,14 @@
     reason = "a test stops at what it does not expect, and says where"
 )]
 
+use loopx_core::file::{FileLock, HolderNote, LockMode};
 use loopx_tests::tree::Tree;
 use loopx_tests::{Sandbox, earlier};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::PathBuf;
+use std::process::{Child, Stdio};
+use std::time::Duration;
 
 const DAY_1: &str = "2026-01-01T12:00:00Z";
 const DAY_2: &str = "2026-01-02T12:00:00Z";
@@ -260,6 +263,38 @@ fn a_restore_says_what_it_loses_and_keeps_what_it_replaces() {
     ids.sort();
     ids.dedup();
     assert_eq!(ids.len(), 3, "{ids:?}");
+}
+
+/// What waits behind a restore writes into what the restore has put in place.
+#[test]
+fn a_writer_that_waited_behind_a_restore_writes_into_the_restored_store() {
+    let (sandbox, _, _) = busy();
+    let call = sandbox.at(DAY_2);
+    call.json(["store", "backup", "--goal-id", "g", "--dir", "b"]);
+    add(&sandbox, DAY_2, "[P3] after the backup");
+    let note = HolderNote::default();
+    let second = Duration::from_secs(1);
+    let held = FileLock::acquire(&store(&sandbox), LockMode::Queued, &note, second).unwrap();
+    let start = |words: &str| {
+        let child = call.command(words.split(' ')).stdout(Stdio::piped()).spawn().unwrap();
+        // Both queue in this order.
+        std::thread::sleep(Duration::from_millis(700));
+        child
+    };
+    let restore =
+        start("store restore --goal-id g --from b --losing-commits 1 --execute --format json");
+    let writer = start("todo add --goal-id g --role agent --text behind --format json");
+    drop(held);
+    let said = |child: Child| -> Value {
+        serde_json::from_slice(&child.wait_with_output().unwrap().stdout).unwrap()
+    };
+    let restored = said(restore);
+    assert_eq!(restored["ok"], json!(true), "{restored}");
+    let written = said(writer);
+    assert_eq!(written["added"], json!(true), "{written}");
+    let list = call.json(["todo", "list", "--goal-id", "g"]).to_string();
+    assert!(list.contains("behind"), "{list}");
+    assert_sound(&sandbox);
 }
 
 #[test]

@@ -30,6 +30,25 @@ pub fn problems(page: &mut Page, value: &Value) {
     }
 }
 
+/// `store check` of stores that have no problem; else it is a refusal.
+pub fn checked(page: &mut Page, value: &Value) {
+    for goal in items(value, "goals") {
+        let name = text(goal, "goal_id");
+        match goal.get("commit") {
+            Some(commit) => {
+                let todos = count(number(goal, "todos"), "todo");
+                let commit = commit.as_u64().unwrap_or_default();
+                page.head(
+                    Tone::Good,
+                    "ok",
+                    &format!("{name}: commit {commit}, {todos}, no problems"),
+                );
+            }
+            None => page.head(Tone::Good, "ok", &format!("{name}: no problems")),
+        }
+    }
+}
+
 /// `doctor`: the problems, then hosts and loops.
 pub fn doctor(page: &mut Page, value: &Value) {
     problems(page, value);

@@ -79,6 +79,7 @@ const KINDS: &[Kind] = &[
     Kind { is: |v| has(v, "ledger"), show: history::ledger },
     Kind { is: |v| has(v, "commits") && !has(v, "objective"), show: history::commits },
     Kind { is: |v| has(v, "quota") && has(v, "objective"), show: goal::show },
+    Kind { is: |v| has(v, "problem_count"), show: diagnose::checked },
     Kind { is: |v| has(v, "goals"), show: goal::list },
     Kind { is: |v| v.get("todos").is_some_and(Value::is_array), show: todo::list },
     Kind { is: |v| has(v, "gates"), show: gate::list },

@@ -13,7 +13,10 @@ pub fn foot(page: &mut Page, value: &Value) {
         let at = instant(value, "at")
             .map(|at| format!(", {}", relative(page.now(), at)))
             .unwrap_or_default();
-        page.line("commit", format!("{}{at}", shown(commit)));
+        // Which goal: the one that was found may be another folder's.
+        let goal = text(value, "goal_id");
+        let of = if goal.is_empty() { String::new() } else { format!(" of {goal}") };
+        page.line("commit", format!("{}{of}{at}", shown(commit)));
     }
     if yes(value, "idempotent_replay") {
         page.line("repeat", "this was done before; nothing was done again");

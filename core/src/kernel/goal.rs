@@ -1,6 +1,6 @@
 //! Finding a goal: the registry entry, its policy, and where its records lie.
 
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::Value;
@@ -67,9 +67,9 @@ impl Goal {
     }
 
     /// The state file, when one is declared: relative to the goal's `repo`, which is
-    /// relative to the project.
+    /// relative to the project. None where [`Goal::require_state_path`] refuses it.
     pub fn state_path(&self) -> Option<PathBuf> {
-        let declared = self.policy.state_file.as_deref()?;
+        let declared = self.policy.state_file.as_deref().filter(|path| !leads_out(path))?;
         let project = place::project_root(self.registry.path());
         let repo = match self.policy.repo.as_deref() {
             Some(repo) => project.join(repo),
@@ -77,6 +77,36 @@ impl Goal {
         };
         Some(repo.join(declared))
     }
+
+    /// [`Goal::state_path`], for whoever reads or writes it. Neither tool declares a state file
+    /// by a way out of the goal's folder; a cloned registry could, and would have a file of the
+    /// user's written over.
+    pub fn require_state_path(&self) -> Result<Option<PathBuf>> {
+        match self.policy.state_file.as_deref() {
+            Some(declared) if leads_out(declared) => Err(strayed()),
+            _ => Ok(self.state_path()),
+        }
+    }
+}
+
+/// Whether a path has more `..` than folders before them.
+pub(super) fn leads_out(path: &str) -> bool {
+    let mut depth = 0_i64;
+    Path::new(path).components().any(|component| {
+        match component {
+            Component::ParentDir => depth -= 1,
+            Component::Normal(_) => depth += 1,
+            Component::RootDir => depth = i64::MAX / 2,
+            Component::CurDir | Component::Prefix(_) => {}
+        }
+        depth < 0
+    })
+}
+
+fn strayed() -> Error {
+    Error::new(ErrorCode::StateFileUnreadable, "state file")
+        .message("the state file is declared by a path that leads out of the goal's folder")
+        .next("declare it inside of the folder, or by its whole path if that is meant")
 }
 
 /// Goals that a long-lived kernel has found, each with the name that it was asked by and the
@@ -98,7 +128,9 @@ impl Found {
         registry: &Path,
         find: impl FnOnce() -> Result<Goal>,
     ) -> Result<Arc<Goal>> {
-        // Taken before the registry is read, so that what is written meanwhile changes it.
+        // Taken before the registry is read, so that what is written meanwhile changes it; and
+        // whether it is settled is asked then, too: afterwards the tick may be over in which
+        // somebody wrote.
         let stamp = Stamp::of(registry);
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let at = kept.iter().position(|(known, _, _)| known.as_deref() == name);
@@ -110,8 +142,9 @@ impl Found {
         if let Some(at) = at {
             kept.swap_remove(at);
         }
+        let stamp = stamp.filter(|stamp| stamp.is_settled(registry));
         let goal = Arc::new(find()?);
-        if let Some(stamp) = stamp.filter(|stamp| stamp.is_settled(registry))
+        if let Some(stamp) = stamp
             && kept.len() < Self::KEPT
             && goal.is_of_registry_alone()
         {

@@ -75,6 +75,9 @@ pub(super) fn read(goal: &Goal) -> Result<Project> {
         findings: Vec::new(),
         health: Vec::new(),
     };
+    if let Err(error) = goal.require_state_path() {
+        project.health.push(health_of(&error));
+    }
     if let Some(path) = goal.state_path() {
         match read_bounded(&path, MAX_STATE_FILE, "state file") {
             Ok(Some(bytes)) if !bytes.is_empty() => match Document::parse(&bytes) {

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
+use super::goal::leads_out;
 use super::import::{self, new_uid, random_hex, todos_of};
 use super::leftovers::creating;
 use super::transfer::usual_state_file;
@@ -112,6 +113,11 @@ impl Kernel {
         let now = self.now();
         let uid = new_uid()?;
         let state_file = request.state_file.clone().unwrap_or_else(|| usual_state_file(&id));
+        if leads_out(&state_file) {
+            return Err(Error::new(ErrorCode::RequestInvalid, "state_file")
+                .message("the path leads out of the project")
+                .next("name a file inside of the project, or one elsewhere by its whole path"));
+        }
         let project = place::absolute(place::project_root(&path));
         let spec = GoalSpec {
             goal_id: id.clone(),

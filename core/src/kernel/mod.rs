@@ -141,14 +141,16 @@ impl Kernel {
                     .message(format!("there is no operation {operation:?}"))
                     .next("loopx --help")
             })
-            .and_then(|op| self.run(op, request))
+            .and_then(|op| self.run(op, request).map_err(|error| error.for_operation(op.name())))
     }
 
     /// The text of what [`Kernel::call`] answers. That of `quota.should_run`, which hosts ask
     /// again and again, is not built as a tree in between.
     pub fn call_text(&self, operation: &str, request: &Value) -> Result<String> {
         if Operation::find(operation) == Some(Operation::QuotaShouldRun) {
-            let (at, asked) = (Addressed::of(request)?, body::<ShouldRunRequest>(request)?);
+            let asked = body::<ShouldRunRequest>(request);
+            let asked = asked.map_err(|error| error.for_operation(operation))?;
+            let at = Addressed::of(request)?;
             if asked.turn_instance_id.is_none() {
                 return Ok(self.decide_now(&at, &asked).into_text());
             }

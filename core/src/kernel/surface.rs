@@ -59,10 +59,12 @@ impl Equal {
         if let Some(at) = at {
             known.swap_remove(at);
         }
+        // Asked before the bytes are read: afterwards the tick of a write may be over.
+        let settled = of_a.is_settled(a) && of_b.is_settled(b);
         if !same_content(a, b) {
             return false;
         }
-        if known.len() < Self::KEPT && of_a.is_settled(a) && of_b.is_settled(b) {
+        if known.len() < Self::KEPT && settled {
             known.push((a.to_path_buf(), of_a, of_b));
         }
         true
@@ -73,7 +75,7 @@ impl Equal {
 ///
 /// Errors: not readable, not a file, too large.
 pub(super) fn look(goal: &Goal, uid: &GoalUid, store: &dyn Read, equal: &Equal) -> Result<Surface> {
-    let Some(path) = goal.state_path() else { return Ok(Surface::None) };
+    let Some(path) = goal.require_state_path()? else { return Ok(Surface::None) };
     let base = goal.base_path(uid);
     if equal.are(&path, &base) {
         return Ok(Surface::Clean);

@@ -170,7 +170,10 @@ impl Kernel {
             return Ok(problems);
         };
         let read = snapshot.read();
-        if let Ok(state) = surface::look(&look.goal, uid, read, &Equal::default())
+        // Of a file that cannot be read nothing is taken in.
+        let unreadable = ErrorCode::StateFileUnreadable.row().text;
+        if !look.view.health.iter().any(|finding| finding.code == unreadable)
+            && let Ok(state) = surface::look(&look.goal, uid, read, &Equal::default())
             && let Some(finding) = of_surface(&state)
         {
             problems.push(Problem::new(Level::Note, name, finding.next(any_write.as_str())));

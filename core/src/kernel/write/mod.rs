@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use super::goal::Goal;
 use super::import::{self, random_hex};
 use super::leftovers;
-use super::snapshot::Snapshot;
+use super::snapshot::{Snapshot, health_of};
 use super::stores::Lent;
 use super::{Kernel, receipt, to_json};
 use crate::admission::ViewQuery;
@@ -123,6 +123,20 @@ struct Stage<'s> {
 }
 
 impl Stage<'_> {
+    /// The receipt of a command; it says so where the state file will not show what was done.
+    fn receipt(&self, commit: u64, answer: serde_json::Map<String, Value>) -> Value {
+        let goal = self.goal.policy.goal_id.as_str();
+        let mut value = receipt(goal, commit, self.now, answer);
+        if let (Some(problem), Some(map)) = (&self.surface.problem, value.as_object_mut()) {
+            let finding = json!(health_of(problem));
+            match map.get_mut("findings").and_then(Value::as_array_mut) {
+                Some(findings) => findings.push(finding),
+                None => drop(map.insert("findings".into(), json!([finding]))),
+            }
+        }
+        value
+    }
+
     fn scene(&self) -> Result<Scene<'_>> {
         scene(self.tx, self.goal, self.now)
     }
@@ -257,12 +271,11 @@ impl Kernel {
                 let noted = offers::note(&scene, &self.writer(agent), call.spends, followed)?;
                 effect.changes.splice(0..0, noted);
             }
-            let goal_id = stage.goal.policy.goal_id.as_str();
             if effect.changes.is_empty() && call.given_effect.is_none() {
-                let answer = receipt(goal_id, commit - 1, stage.now, effect.answer);
+                let answer = stage.receipt(commit - 1, effect.answer);
                 return Ok(Done { answer, puts: Vec::new(), idle: true });
             }
-            let answer = receipt(goal_id, commit, stage.now, effect.answer);
+            let answer = stage.receipt(commit, effect.answer);
             stage.tx.apply(&effect.changes)?;
             if let (true, Some(agent)) = (call.spends, &actor) {
                 offers::note_standing(stage.goal, stage.tx, &self.writer(agent), stage.now)?;

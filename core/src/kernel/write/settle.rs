@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use super::super::{Kernel, admission_request, import, receipt};
+use super::super::{Kernel, admission_request, import};
 use super::{Call, Done, Once, Stage, puts_of, replay};
 use crate::admission::packet::answer;
 use crate::admission::{Situation, Subject};
@@ -53,8 +53,7 @@ impl Kernel {
             let effect = settle(&scene, request)?;
             let mut puts = puts_of(&effect.changes);
             stage.tx.apply(&effect.changes)?;
-            let goal_id = stage.goal.policy.goal_id.as_str();
-            let mut answer = receipt(goal_id, commit, stage.now, effect.answer);
+            let mut answer = stage.receipt(commit, effect.answer);
             let mut bound = None;
             let advice = match &next {
                 None => self.advise(stage, request)?,

@@ -94,8 +94,9 @@ impl Views {
         {
             return Ok(witness.clone());
         }
+        let stamp = self.settled(stamp.as_ref());
         let witness = db.read_legacy()?;
-        self.legacy = self.settled(stamp.as_ref()).map(|stamp| (stamp, witness.clone()));
+        self.legacy = stamp.map(|stamp| (stamp, witness.clone()));
         Ok(witness)
     }
 
@@ -109,8 +110,9 @@ impl Views {
             if kept.stamp.is_some() && kept.stamp == stamp {
                 return Ok(kept.view.clone());
             }
+            // Asked before SQLite is: afterwards the tick of a write may be over.
+            let stamp = self.settled(stamp.as_ref());
             if kept.state == db.written()? {
-                let stamp = self.settled(stamp.as_ref());
                 let view = kept.view.clone();
                 self.last.iter_mut().for_each(|kept| kept.stamp.clone_from(&stamp));
                 return Ok(view);

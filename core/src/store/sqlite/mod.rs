@@ -101,6 +101,9 @@ pub struct SqliteOptions {
     pub holder: HolderNote,
 }
 
+/// How often a store may be replaced under a waiting writer before that is reported.
+const MAX_REOPENED: usize = 8;
+
 /// A goal's store in a SQLite file.
 #[derive(Debug)]
 pub struct SqliteStore {
@@ -406,8 +409,18 @@ forward_reads!(SqliteStore, db());
 
 impl Store for SqliteStore {
     fn begin<'a>(&'a mut self, operation: &str) -> Result<Box<dyn Transaction + 'a>> {
-        let turn = self.queue(operation)?;
-        Ok(Box::new(self.begin_behind(Some(turn))?))
+        // A restore may have put another file in place while this writer waited.
+        for _ in 0..MAX_REOPENED {
+            let turn = self.queue(operation)?;
+            if self.identity.is_none() || self.is_current() {
+                return Ok(Box::new(self.begin_behind(Some(turn))?));
+            }
+            // Opening may queue to migrate, so this turn ends first.
+            drop(turn);
+            *self = Self::open(&self.path, &self.uid, self.options.clone())?;
+        }
+        Err(Error::new(ErrorCode::StoreBusy, "store")
+            .message("the store is replaced again and again"))
     }
 
     fn begin_again<'a>(&'a mut self, turn: WritersTurn) -> Result<Box<dyn Transaction + 'a>> {
