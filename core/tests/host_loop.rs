@@ -100,6 +100,27 @@ fn a_wait_climbs_its_ladder_and_an_unchanged_limit_leads_to_exactly_one_recheck(
     assert_eq!(world.admissions(), 0);
 }
 
+/// A clock that ran ahead, or is set back, makes no wait longer than it was meant to be.
+#[test]
+fn a_wait_outlives_a_clock_that_is_set_back_by_no_more_than_its_step() {
+    let mut world = World::new("pi");
+    world.todo("one");
+    world.gate();
+    world.later(365 * 24 * 60);
+    let answer = world.start();
+    assert_eq!(minutes(&world, &answer), 30);
+    world.later(10);
+    assert_eq!(minutes(&world, &world.step(json!("timer"))), 20);
+    world.later(-365 * 24 * 60);
+    for event in ["timer", "session_replaced", "timer"] {
+        let answer = world.step(json!(event));
+        assert_eq!((kind(&answer), minutes(&world, &answer)), ("wait", 30), "{event}: {answer}");
+    }
+    assert_eq!(world.stored()["unchanged"], 1);
+    world.later(30);
+    assert_eq!(minutes(&world, &world.step(json!("timer"))), 60);
+}
+
 #[test]
 fn a_recheck_that_finds_a_run_follows_it() {
     let mut world = World::new("pi");

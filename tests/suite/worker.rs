@@ -76,6 +76,17 @@ fn observing_admits_nothing_and_leaves_the_goal_as_it_is() {
     assert_eq!(goal.ok("quota status", &[])["goals"][0]["reserved_slots"], 0);
 }
 
+#[test]
+fn an_observer_whose_clock_ran_ahead_waits_its_step_and_no_longer() {
+    let goal = gated();
+    for (now, minutes) in
+        [("2027-11-29T12:00:00Z", 30), ("2026-11-29T12:00:00Z", 30), ("2026-11-29T12:10:00Z", 20)]
+    {
+        let said = run(&goal.sandbox, Some(now), A, &["--once"]);
+        assert_eq!(lines(&said.stdout)[0]["next_check_minutes"], minutes, "{now}: {said}");
+    }
+}
+
 /// reference/vectors/scheduler.jsonl, kind `worker`: prior_unchanged 0 to 3, each look when
 /// it is due.
 #[test]

@@ -202,6 +202,18 @@ impl Binding {
         }
     }
 
+    /// The binding by a clock that says `now`. One that was ahead when the wait was set, or has
+    /// been set back since, must not make it longer: what was left of it is what is left.
+    #[must_use]
+    pub fn by_clock(mut self, now: Instant) -> Self {
+        if self.at > now {
+            let left = |due: Instant| due.micros().saturating_sub(self.at.micros()).max(0);
+            self.due_at = self.due_at.map(|due| now.plus_micros(left(due)));
+        }
+        self.at = now;
+        self
+    }
+
     /// As a row of the store.
     pub fn to_row(&self) -> Result<HostRow> {
         let doc = serde_json::to_value(self)

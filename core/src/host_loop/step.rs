@@ -92,8 +92,7 @@ pub fn step(
 ) -> Stepped {
     let live = matches!(turn, Some((TurnState::Live, _)));
     let expires = turn.and_then(|(_, at)| at);
-    let mut next = binding.clone();
-    next.at = now;
+    let mut next = binding.clone().by_clock(now);
     let out = next.pending.clone();
     let settled = matches!(turn, Some((TurnState::Settled, _)));
     let lapsed = out.is_some() && !live && !settled;

@@ -29,7 +29,7 @@ impl Worker<'_> {
             self.failures = 0;
             let now = self.now();
             let before = match self.observed() {
-                Ok(before) => before,
+                Ok(before) => before.by_clock(now),
                 Err(error) => match self.failed(&error) {
                     Next::Go(()) => continue,
                     Next::Exit(status) => return status,
