@@ -192,7 +192,12 @@ impl Registry {
             [] => Err(Error::new(ErrorCode::GoalUnknown, "goal")
                 .message(format!("the {} has no goal", self.role))
                 .detail(self.path.display())),
-            [one] => GoalId::parse(one),
+            // Nobody has asked for it: what is wrong is wrong in the registry.
+            [one] => GoalId::parse(one).map_err(|error| {
+                Error::new(ErrorCode::RegistryShape, "goal id")
+                    .message(format!("the {} has a goal id that none can be", self.role))
+                    .detail(error)
+            }),
             several => {
                 let mut listed = several
                     .iter()
