@@ -79,7 +79,7 @@ fn three_commands_from_an_empty_folder_as_the_readme_has_them() {
         assert_eq!(ask["selected_todo"]["todo_id"], start["todos"][0]["todo_id"]);
         // And the two calls of a turn, as the body has them.
         let turn = |line: &str| {
-            let line = format!("cd site && {line} --format json");
+            let line = format!("cd shop && {line} --format json");
             let output = Command::new("sh")
                 .args(["-e", "-c", &line])
                 .current_dir(sandbox.home())
