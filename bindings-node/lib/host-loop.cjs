@@ -18,6 +18,9 @@ const SYSTEM = {
   clearTimeout: (timer) => clearTimeout(timer),
 };
 
+/** What a person does: it goes before a prompt that is about to be sent. */
+const BY_PERSON = new Set(["aborted", "paused", "resumed", "user_prompt"]);
+
 class HostLoop {
   #kernel;
   #session;
@@ -28,6 +31,12 @@ class HostLoop {
   #commit = 0;
   #mark = null;
   #disposed = false;
+  /** How often a person has acted; who asked before that comes too late with a prompt. */
+  #acts = 0;
+  /** The prompt that was sent last: it comes back as an event, and is nobody's act. */
+  #sent = null;
+  /** The turn of a prompt that was not sent, as long as the loop may still have it. */
+  #unsent = null;
 
   /**
    * `host`: `prompt(text, action)` sends a prompt, `say(notice)` tells the person, `idle()`
@@ -51,30 +60,59 @@ class HostLoop {
     return this.#disposed;
   }
 
-  /** Tells the kernel what happened, and does what it answers. */
-  async tell(event) {
+  /**
+   * Tells the kernel what happened, and does what it answers. `send` gets the prompt that
+   * this very event leads to, where it is not the host's `prompt`.
+   */
+  async tell(event, send = (text, action) => this.#host.prompt(text, action)) {
     if (this.#disposed) return this.last;
-    const answer = await this.#session.step(event);
+    const { kind, prompt } = typeof event === "string" ? { kind: event } : event;
+    const own = kind === "user_prompt" && this.#sent !== null && prompt === this.#sent;
+    if (BY_PERSON.has(kind) && !own) this.#acts += 1;
+    const acts = this.#acts;
+    let answer = await this.#session.step(event);
     if (this.#disposed) return answer;
+    if (acts !== this.#acts && answer.action.kind === "prompt") {
+      this.#unsent = answer.action.turn_id;
+      answer = { ...answer, action: { kind: "idle" } };
+    }
     this.last = answer;
     if (answer.commit) this.#commit = answer.commit;
     if (answer.notice) this.#host.say?.(answer.notice, answer);
-    await this.#act(answer.action);
+    await this.#act(answer.action, send);
+    if (acts === this.#acts) await this.#giveBack(answer);
     this.#host.shown?.(answer);
     return answer;
   }
 
-  async #act(action) {
+  async #act(action, send) {
     this.#sleepNot();
     switch (action.kind) {
       case "prompt":
-        return this.#host.prompt(action.text, action);
+        this.#sent = action.text;
+        return send(action.text, action);
       case "wait":
         return this.#sleepUntil(Date.parse(action.until));
       case "recheck":
-        return void (await this.tell("timer"));
+        return void (await this.tell("timer", send));
       default:
     }
+  }
+
+  /** Gives the turn of an unsent prompt back where what the person did has left it. */
+  async #giveBack({ action, loop }) {
+    if (this.#unsent === null || !loop) return;
+    const turn = this.#unsent;
+    const { pending } = loop;
+    if (action.kind !== "prompt" && pending?.turn_id === turn && !pending.delivered) {
+      const request = { goal_id: this.goalId, turn_instance_id: turn };
+      try {
+        await this.#kernel.call("turn.release", loop.agent_id ? { ...request, agent_id: loop.agent_id } : request);
+      } catch {
+        return; // Tried again with the next event.
+      }
+    }
+    if (this.#unsent === turn) this.#unsent = null;
   }
 
   /** Told only while the agent rests: what it is doing ends in an event of its own. */

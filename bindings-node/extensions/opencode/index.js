@@ -35,8 +35,6 @@ class Session {
   }
 
   async prompt(text) {
-    // A command that asked for it brings the prompt in itself.
-    if (this.answering) return void (this.answering.text = text);
     const sent = await this.home.client.session.promptAsync({
       path: { id: this.id }, body: { parts: [{ type: "text", text }] },
     });
@@ -46,9 +44,9 @@ class Session {
     }
   }
 
-  async tell(event) {
+  async tell(event, send) {
     try {
-      return await this.loop?.tell(event);
+      return await this.loop?.tell(event, send);
     } catch (error) {
       this.home.log(error.message);
     }
@@ -80,23 +78,22 @@ class Session {
       return "This session follows no LoopX goal. /loopx TEXT starts one.";
     }
     if (verb === "gates") return bridge.gates(this.loop.goalId);
-    this.answering = { text: null };
-    try {
-      let answer = null;
-      if (verb === "start") {
-        const { goal_id, agent_id } = await bridge.start(goal);
-        answer = await this.activate(goal_id, agent_id);
-        if (answer?.ok !== false) answer = await this.tell("settled");
-      } else if (verb === "inspect") {
-        const row = await bridge.followed(this.id);
-        return `${line(this.loop.goalId, { ...this.loop.last, action: row?.action, loop: row })}\n${bridge.gates(this.loop.goalId)}`;
-      } else {
-        answer = await this.tell(verb === "resume" ? "resumed" : "paused");
-      }
-      return this.answering.text ?? line(this.loop.goalId, answer ?? {});
-    } finally {
-      this.answering = null;
+    if (verb === "inspect") {
+      const row = await bridge.followed(this.id);
+      return `${line(this.loop.goalId, { ...this.loop.last, action: row?.action, loop: row })}\n${bridge.gates(this.loop.goalId)}`;
     }
+    // A prompt that this command's own step leads to is what the command says.
+    let own = null;
+    const bring = (prompt) => void (own = prompt);
+    let answer = null;
+    if (verb === "start") {
+      const { goal_id, agent_id } = await bridge.start(goal);
+      answer = await this.activate(goal_id, agent_id);
+      if (answer?.ok !== false) answer = await this.tell("settled", bring);
+    } else {
+      answer = await this.tell(verb === "resume" ? "resumed" : "paused", bring);
+    }
+    return own ?? line(this.loop.goalId, answer ?? {});
   }
 }
 
