@@ -61,6 +61,24 @@ any("the README's lines for JavaScript deliver a turn", async (world) => {
   assert.equal(world.kernel.quotaStatus({ goal_id: "g" }).goals[0].spent_slots, 1);
 });
 
+for (const [what, prepare, said] of [
+  ["an empty goal", async () => {}, /\w/],
+  ["a todo", async (world) => { await world.todo("[P1] First"); }, /^\[P1\] First$/m],
+]) {
+  any(`the package's README runs on ${what}`, async (world) => {
+    const readme = readFileSync(path.join(PACKAGE, "README.md"), "utf8");
+    const [, lines] = /```js\n([^]*?)```/.exec(readme);
+    await prepare(world);
+    mkdirSync(path.join(world.project, "node_modules"));
+    symlinkSync(PACKAGE, path.join(world.project, "node_modules/loopx"), "dir");
+    writeFileSync(path.join(world.project, "ask.mjs"), lines);
+    const env = { ...process.env, NODE_TEST_CONTEXT: undefined, HOME: world.folder, LOOPX_NOW: world.instant };
+    assert.match(execFileSync(process.execPath, ["ask.mjs"], { cwd: world.project, env, encoding: "utf8" }), said);
+    const { todos } = await world.kernel.todoList({ goal_id: "g" });
+    assert.equal(todos.at(-1).text, "[P1] Write it");
+  });
+}
+
 any("a refusal is a LoopxError with code, thing and next command", async (world) => {
   assert.throws(() => world.kernel.goalShow({ goal_id: "nowhere" }), (error) => {
     assert.ok(error instanceof loopx.LoopxError && error instanceof Error);
@@ -71,6 +89,92 @@ any("a refusal is a LoopxError with code, thing and next command", async (world)
   await assert.rejects(world.kernel.todoAdd({ goal_id: "g", role: "agent" }), { code: "request_invalid" });
   assert.throws(() => world.kernel.callSync("todo.add", {}), { code: "request_invalid" });
   assert.throws(() => loopx.Kernel.open({ now: "yesterday" }), { code: "request_invalid" });
+});
+
+/** Slips of a caller: each is a typed refusal that says what it is about, through both doors. */
+const SLIPS = (there, home) => `
+  const { Kernel, LoopSession, LoopxError } = require(${JSON.stringify(there)});
+  const home = ${JSON.stringify(home)};
+  const cyclic = {}; cyclic.self = cyclic;
+  const k = Kernel.open({ cwd: home, home });
+  const options = { goal_id: "g", surface: "pi", session: "s" };
+  const s = new LoopSession(k, options);
+  const slips = {
+    "a BigInt": () => k.call("todo.add", { goal_id: 1n }),
+    "a cycle": () => k.goalShow(cyclic),
+    "a function": () => k.goalShow(() => {}),
+    "a symbol": () => k.call("goal.show", Symbol("x")),
+    "no request": () => k.call("goal.show", null),
+    "an operation that is no text": () => k.call(7, {}),
+    "an operation that is none": () => k.call("no.such", {}),
+    "no options": () => Kernel.open(null),
+    "an unknown option": () => Kernel.open({ cwd: home, runtime_root: home }),
+    "a folder that is no text": () => Kernel.open({ cwd: 5 }),
+    "a session without options": () => new LoopSession(k),
+    "a session without a kernel": () => new LoopSession({}, options),
+    "a session without a name": () => new LoopSession(k, { goal_id: "g", surface: "pi" }),
+    "an unknown option of a session": () => new LoopSession(k, { ...options, goalId: "g" }),
+    "no event": () => s.step(),
+    "null for an event": () => s.step(null),
+    "a function for an event": () => s.step(() => {}),
+    "a symbol for an event": () => s.step(Symbol("x")),
+    "a cycle in an event": () => s.step({ kind: "settled", cyclic }),
+    "a clock that is no text": () => k.fixClock(5),
+    "a write on this thread": () => k.callSync("todo.add", { goal_id: "g", role: "agent", text: "x" }),
+  };
+  (async () => {
+    await k.goalCreate({ goal_id: "g", objective: "x", agents: ["ada"] });
+    const said = {};
+    for (const [what, slip] of Object.entries(slips)) {
+      try { said[what] = ["answered", await slip()]; } catch (e) {
+        said[what] = [e instanceof LoopxError, e.code, e.about, e.message.length > 15, e.nextCommand !== ""];
+      }
+    }
+    console.log(JSON.stringify([k.via, said, k.todoList({ goal_id: "g" }).todos.length]));
+  })();`;
+
+test("every slip of a caller is a LoopxError that says what it is about, through both doors", (t) => {
+  const ABOUT = { operation: ["an operation that", "a write"], options: ["no options", "an unknown option"], cwd: ["a folder"], kernel: ["a session without a kernel"], now: ["a clock"] };
+  for (const there of [PACKAGE, bare(t)]) {
+    const ran = run(SLIPS(there, folder(t)), { env: { LOOPX_BIN: BINARY } });
+    assert.equal(ran.status, 0, ran.stderr);
+    const [via, said, todos] = JSON.parse(ran.stdout);
+    assert.equal(todos, 0, "nothing was written");
+    for (const [what, [typed, code, about, ...rest]] of Object.entries(said)) {
+      assert.deepEqual([typed, code, ...rest], [true, "request_invalid", true, true], `${via}: ${what}`);
+      const [named] = Object.entries(ABOUT).find(([, begins]) => begins.some((begin) => what === begin || (begin !== "an unknown option" && what.startsWith(begin)))) ?? [];
+      assert.match(about, named ? new RegExp(`^${named}$`) : /^(request|session|event)$/, `${via}: ${what}`);
+    }
+  }
+});
+
+test("the names that a session knows are those of its type", () => {
+  const types = readFileSync(path.join(PACKAGE, "index.d.ts"), "utf8");
+  const [, body] = /export interface LoopStepRequest \{\n([^]*?)\n\}/.exec(types);
+  const known = [...body.matchAll(/^  (\w+)\??:/gm)].map(([, name]) => name).filter((name) => !["event", "generation", "effect_id"].includes(name));
+  const kernel = loopx.Kernel.open({ cwd: tmpdir() });
+  assert.throws(() => new loopx.LoopSession(kernel, { goal_id: "g", surface: "pi", session: "s", strange: 1 }), (error) => {
+    assert.deepEqual(error.message.split("known: ")[1].split(", ").sort(), known.sort());
+    return true;
+  });
+});
+
+test("a program that ends without an answer is an error", (t) => {
+  const there = bare(t);
+  const silent = path.join(folder(t), "silent");
+  writeFileSync(silent, "#!/bin/sh\ncat > /dev/null\necho 'it broke' >&2\nexit 3\n", { mode: 0o755 });
+  const script = `const { Kernel } = require(${JSON.stringify(there)});
+    const k = Kernel.open({ cwd: "/" });
+    (async () => {
+      const said = [];
+      for (const ask of [() => k.goalList(), () => k.call("goal.list")]) {
+        try { said.push(await ask()); } catch (e) { said.push([e.name, e.code, e.message, e.about]); }
+      }
+      console.log(JSON.stringify(said));
+    })();`;
+  const said = run(script, { env: { LOOPX_BIN: silent } });
+  const broke = ["LoopxError", "internal", "it broke", "goal.list"];
+  assert.deepEqual(JSON.parse(said.stdout), [broke, broke], said.stderr);
 });
 
 test("a panic is an error, and the process lives", () => {
@@ -168,8 +272,11 @@ const DOORS = (there, project) => `
     writeFileSync(registry, kept);
     await step("timer");
     await step("resumed");
+    await step("activated");
     writeFileSync(registry, "{");
     await step("settled");
+    writeFileSync(registry, kept);
+    await step("timer");
     console.log(JSON.stringify([k.via, said]));
   })();`;
 
@@ -190,6 +297,7 @@ test("the program in the module's place answers, refuses and waits as the module
   const waits = native[1].filter(({ action }) => action?.kind === "wait");
   assert.deepEqual(waits.map(({ action }) => action.until.slice(11, 16)), ["12:03", "12:06", "12:12", "12:24", "12:30", "12:30", "12:30", "12:30", "13:30", "13:03"]);
   assert.deepEqual(waits.at(-2).owed, [{ kind: "paused" }]);
+  assert.equal(native[1].at(-1).action.kind, "prompt", "the timer tells the settle that failed");
 });
 
 test("a program that cannot be run is tried again at the kernel's pace", (t) => {

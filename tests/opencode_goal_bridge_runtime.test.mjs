@@ -61,11 +61,18 @@ opencode("an idle session is continued only when the kernel says run", async (wo
 });
 
 opencode("a probe that takes too long is retried", async (world) => {
-  const session = world.session();
-  await session.step("activated");
-  assert.equal(minutes(world, await session.step("probe_failed")), 3);
-  world.sleep(3);
-  assert.notEqual((await session.step("timer")).action.kind, "pause");
+  await world.todo("one");
+  world.kernel = world.open({ deadlineMs: 80 });
+  const loop = world.host();
+  await loop.tell("activated");
+  const release = await world.hold();
+  const asked = await loop.tell("settled");
+  await release();
+  assert.deepEqual([asked.ok, minutes(world, asked), world.sent.length], [false, 3, 0], JSON.stringify(asked));
+  await world.later(2);
+  assert.equal(world.sent.length, 0);
+  await world.later(2);
+  assert.equal(world.sent.length, 1, "its timer has asked again");
 });
 
 opencode("an unreadable binding is not taken for an absent one", async (world) => {
@@ -83,12 +90,14 @@ opencode("an unreadable binding is not taken for an absent one", async (world) =
 opencode("the timers of two sessions are their own", async (world) => {
   await world.todo("one");
   await world.gate();
-  const [one, two] = [world.host(), world.host(world.session({ session: "session-2", agent_id: "bob" }))];
+  const [one, two] = [world.host(), world.host(world.session({ session: "session-2" }))];
   await begin(one);
   await begin(two);
   await one.dispose();
   await world.later(31);
   assert.equal(world.stored().unchanged, 1, "the first one's timer is gone");
+  const [second] = world.kernel.loopShow({ surface: "opencode", session: "session-2" }).loops;
+  assert.equal(second.unchanged, 2, "the second one's has fired");
 });
 
 opencode("another goal takes a session over, and its turn ends", async (world) => {
@@ -222,12 +231,70 @@ opencode("a prompt that OpenCode refuses is a failure of the host", async (world
 });
 
 opencode("a message during a probe takes the turn, and the loop goes on after it", async (world) => {
-  await world.todo("one");
+  const todo = await world.todo("one");
   const loop = world.host();
   await loop.tell("activated");
   await Promise.all([loop.tell("settled"), loop.tell({ kind: "user_prompt", prompt: "first this" })]);
+  assert.deepEqual(world.sent, [], "the prompt came too late");
   assert.equal(world.stored().state, "armed");
-  assert.notEqual((await loop.tell("settled")).action.kind, "pause");
+  assert.equal(world.turn(world.stored().pending.turn_id), "released", "what was not sent is given back");
+  await loop.tell("settled");
+  assert.deepEqual(world.sent.map((sent) => sent.todo_id), [todo]);
+});
+
+/** A session that follows the goal and has just been at work: its idleness is told next. */
+async function worked(world) {
+  await world.todo("one");
+  const it = await plugin(world);
+  await it.hooks.tool.loopx_goal_activate.execute({ goal_id: "g", agent_id: "ada" }, { sessionID: "session-1" });
+  await it.message("x");
+  return it;
+}
+
+opencode("a person's message while LoopX decides: nothing is sent until it is answered", async (world) => {
+  const { event, message, sent } = await worked(world);
+  await world.during(() => event("session.idle"), () => message("first do this"));
+  assert.deepEqual(sent, []);
+  await event("session.idle");
+  assert.equal(sent.length, 1);
+});
+
+opencode("/loopx pause while LoopX decides pauses, and tells the model nothing else", async (world) => {
+  const { event, command, sent } = await worked(world);
+  const [, said] = await world.during(() => event("session.idle"), () => command("pause"));
+  assert.match(said, /^LoopX g: paused/);
+  assert.deepEqual(sent, []);
+  assert.deepEqual([world.stored().state, world.stored().pending], ["paused", null]);
+});
+
+opencode("/loopx while LoopX decides only looks; the prompt is sent to the session", async (world) => {
+  const { event, command, sent } = await worked(world);
+  const [, said] = await world.during(() => event("session.idle"), () => command(""));
+  assert.match(said, /^LoopX g: /);
+  assert.doesNotMatch(said, /LOOPX_TURN/);
+  assert.equal(sent.length, 1);
+});
+
+opencode("/loopx resume while LoopX decides brings the one prompt in", async (world) => {
+  const { event, command, sent } = await worked(world);
+  const [, said] = await world.during(() => event("session.idle"), () => command("resume"));
+  assert.match(said, /LOOPX_TURN=loop-/);
+  assert.deepEqual(sent, []);
+  assert.equal(world.admissions(), 1);
+});
+
+opencode("a word that is nearly a command's starts no goal", async (world) => {
+  const { command } = await plugin(world);
+  for (const word of ["stop", "help", "Resum"]) assert.match(await command(word), /starts no goal.*pause.*resume/);
+  assert.equal(world.stored(), undefined);
+});
+
+opencode("/loopx TEXT whose activation is refused says why", async (world) => {
+  await world.todo("one");
+  const { hooks } = await plugin(world);
+  const output = { parts: [] };
+  await hooks["command.execute.before"]({ command: "loopx", sessionID: "s".repeat(5000), arguments: "Write it" }, output);
+  assert.match(output.parts[0].text, /session is longer than 4,096 bytes/);
 });
 
 opencode("the end is a stop that something new and a resume leave", async (world) => {

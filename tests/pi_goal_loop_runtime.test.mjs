@@ -6,6 +6,7 @@ import { chmodSync, readFileSync, readdirSync } from "node:fs";
 import path from "node:path";
 import test from "node:test";
 
+import { piHost } from "./node/pi_host.mjs";
 import { SLICE_MS, World, begin, echo, minutes, suite } from "./node/world.mjs";
 
 const pi = suite(test, "pi");
@@ -164,18 +165,163 @@ pi("a shutdown clears every timer", async (world) => {
   assert.equal(world.clock.pending, 0);
 });
 
-for (const [what, event] of [["a user's message", { kind: "user_prompt", prompt: "wait" }], ["an abort", "aborted"]]) {
+for (const [what, event] of [
+  ["a user's message", { kind: "user_prompt", prompt: "wait" }],
+  ["an abort", "aborted"],
+  ["a pause", "paused"],
+]) {
   pi(`${what} during a probe wins over its answer`, async (world) => {
     await world.todo("one");
     const loop = world.host();
     await loop.tell("activated");
-    const [, stopped] = await Promise.all([loop.tell("settled"), loop.tell(event)]);
+    const [asked, stopped] = await Promise.all([loop.tell("settled"), loop.tell(event)]);
+    assert.deepEqual(world.sent, [], "the prompt came too late");
+    assert.equal(asked.action.kind, "idle");
     assert.equal(stopped.action.kind, "pause");
     assert.equal(world.stored().state, "paused");
     assert.equal(world.stored().pending, null, "the turn is given back");
     assert.equal((await loop.tell("settled")).action.kind, "idle");
+    const again = await loop.tell("resumed");
+    assert.deepEqual([again.action.kind, world.sent.length], ["prompt", 1]);
   });
 }
+
+for (const [what, act] of [
+  ["a user's message", (host) => host.fire("input", { source: "interactive", text: "wait, something else" })],
+  ["an abort", (host) => host.fire("agent_settled", { aborted: true })],
+  ["/loopx pause", (host) => host.command("pause")],
+]) {
+  pi(`${what} in Pi while LoopX decides: nothing is sent`, async (world) => {
+    await world.todo("one");
+    const host = piHost(world);
+    await host.fire("session_start");
+    await host.activate();
+    await world.during(() => host.fire("agent_settled"), () => act(host));
+    assert.deepEqual(host.sent, []);
+    const [loop] = world.kernel.loopShow({ surface: "pi" }).loops;
+    assert.deepEqual([loop.state, loop.pending], ["paused", null]);
+    await host.fire("session_shutdown");
+  });
+}
+
+pi("a resume during a probe sends its prompt once", async (world) => {
+  await world.todo("one");
+  const loop = world.host();
+  await loop.tell("activated");
+  await Promise.all([loop.tell("settled"), loop.tell("resumed")]);
+  assert.equal(world.sent.length, 1);
+  assert.equal(world.admissions(), 1);
+});
+
+pi("the loop's own prompt that comes back during a probe stops nothing", async (world) => {
+  await world.todo("one");
+  await world.todo("two");
+  const loop = world.host();
+  const run = await begin(loop);
+  await world.settle(run.action.turn_id);
+  await loop.tell({ kind: "user_prompt", prompt: run.action.text });
+  await Promise.all([loop.tell("settled"), echo(loop, run)]);
+  assert.equal(world.sent.length, 2);
+  assert.equal(world.stored().state, "armed");
+});
+
+for (const prompt of ["wait \ud83d", "\udc00 wait", "\ud83d\ud83d", "wait \\ud83d", ""]) {
+  pi(`a message of the person counts, also ${JSON.stringify(prompt)}`, async (world) => {
+    await world.todo("one");
+    const host = piHost(world);
+    await host.fire("session_start");
+    await host.activate();
+    await host.fire("input", { source: "interactive", text: prompt });
+    assert.match(host.notes.at(-1), /You took over/);
+    await host.fire("agent_settled");
+    assert.deepEqual(host.sent, []);
+    await host.fire("session_shutdown");
+  });
+}
+
+pi("a run that ends well is not an abort, and one that broke is a failure", async (world) => {
+  await world.todo("one");
+  const host = piHost(world);
+  await host.fire("session_start");
+  await host.activate();
+  const stored = () => world.kernel.loopShow({ surface: "pi" }).loops[0];
+  await host.fire("agent_settled");
+  assert.equal(host.sent.length, 1);
+  await host.echo();
+  await host.ends("stop");
+  assert.deepEqual([stored().state, stored().failures, host.sent.length], ["armed", 0, 2]);
+  await host.echo();
+  await host.ends("error");
+  assert.deepEqual([stored().state, stored().failures, stored().pending, host.sent.length], ["armed", 1, null, 2]);
+  assert.ok(stored().due_at, "it is tried again later");
+  await host.fire("before_agent_start", { prompt: "mine" });
+  await host.command("resume");
+  await host.echo();
+  await host.ends("aborted", true);
+  assert.deepEqual([stored().state, stored().reason], ["paused", "aborted"]);
+  await host.fire("session_shutdown");
+});
+
+pi("sessions that Pi does not keep have names of their own, and leave nothing behind", async (world) => {
+  await world.todo("one");
+  const hosts = [piHost(world, null), piHost(world, null)];
+  for (const host of hosts) {
+    await host.fire("session_start");
+    await host.activate();
+  }
+  const keys = () => world.kernel.loopShow({ surface: "pi" }).loops.map((loop) => loop.session_key);
+  assert.equal(new Set(keys()).size, 2);
+  await hosts[0].fire("session_shutdown");
+  assert.equal(keys().length, 1);
+  await hosts[1].fire("session_shutdown");
+  assert.deepEqual(keys(), []);
+});
+
+for (const word of ["stop", "help", "HELP", "resum", "Statu", "gate"]) {
+  pi(`/loopx ${word} starts no goal and says which words there are`, async (world) => {
+    const host = piHost(world);
+    await host.fire("session_start");
+    const before = world.commit();
+    await host.command(word);
+    assert.match(host.notes.at(-1), /starts no goal.*pause.*resume.*gates/);
+    assert.equal(world.commit(), before);
+    assert.deepEqual(world.kernel.loopShow({ surface: "pi" }).loops, []);
+  });
+}
+
+pi("/loopx Pause is /loopx pause", async (world) => {
+  await world.todo("one");
+  const host = piHost(world);
+  await host.fire("session_start");
+  await host.activate();
+  await host.command("Pause");
+  assert.equal(world.kernel.loopShow({ surface: "pi" }).loops[0].reason, "user_paused");
+  await host.fire("session_shutdown");
+});
+
+pi("/loopx TEXT whose activation is refused says so", async (world) => {
+  await world.todo("one");
+  // No session may be called that.
+  const host = piHost(world, `/s/${"x".repeat(5000)}.jsonl`);
+  await host.fire("session_start");
+  await host.command("Write the parser");
+  assert.match(host.notes.at(-1), /LoopX: session is longer than 4,096 bytes\n  \S/);
+  assert.deepEqual(host.sent, []);
+  await host.fire("session_shutdown");
+});
+
+pi("/loopx gates says the kernel's own command", async (world) => {
+  await world.gate();
+  await world.kernel.todoAdd({ goal_id: "g", role: "user", task_class: "user_action", text: "Pay the bill" });
+  const host = piHost(world);
+  await host.fire("session_start");
+  await host.activate();
+  await host.command("gates");
+  const { gates, actions } = world.kernel.gateList({ goal_id: "g" });
+  assert.deepEqual([gates.length, actions.length], [1, 1]);
+  for (const { next_command } of [...gates, ...actions]) assert.ok(host.notes.at(-1).includes(`\n  ${next_command}`), host.notes.at(-1));
+  await host.fire("session_shutdown");
+});
 
 pi("settles that come together are one decision", async (world) => {
   await world.todo("one");
@@ -418,9 +564,15 @@ pi("a late message of before the re-activation does not pause what was activated
   const first = world.session();
   const run = await begin(first);
   await world.session().step("activated");
-  // Its own prompt comes back late: the loop that it belonged to is no more.
-  const late = await first.step({ kind: "delivered" });
-  assert.equal(late.stale, true);
-  assert.equal(world.stored().state, "armed");
   assert.equal(world.turn(run.action.turn_id), "released");
+  // Its own prompt comes back late: the loop that it belonged to is no more.
+  const late = await echo(first, run);
+  assert.equal(late.action.kind, "idle");
+  assert.deepEqual([world.stored().state, world.stored().reason], ["armed", null]);
+  const next = await world.session().step("settled");
+  assert.equal(next.action.kind, "prompt");
+  assert.equal((await echo(first, run)).action.kind, "wait", "also while the next one is out");
+  assert.equal(world.stored().pending.delivered ?? false, false, "and it is not taken for that one");
+  // A person's own words are theirs, also now.
+  assert.equal((await first.step({ kind: "user_prompt", prompt: "hello" })).action.kind, "pause");
 });

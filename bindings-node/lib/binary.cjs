@@ -12,6 +12,7 @@ const { minutes: LADDER } = require("./retry.json");
 /** All that an error says; an answer that is not "ok" says more. */
 const ERROR = ["about", "error", "error_code", "next_command", "ok"].join();
 const KNOWN = new Set(operations.map(({ name }) => name));
+const WRITES = new Set(operations.filter(({ access }) => access === "write").map(({ name }) => name));
 const MOST = 64 * 1024 * 1024;
 const PATIENCE_MS = 60_000;
 
@@ -31,11 +32,19 @@ function gone(error, told) {
   );
 }
 
+function refusal(error, next_command) {
+  return `!${JSON.stringify({ ok: false, error_code: "request_invalid", error, about: "operation", next_command })}`;
+}
+
 /** A name that is none would be wrong usage of the program, which says so in prose. */
 function unknown(operation) {
-  if (KNOWN.has(operation)) return null;
-  const error = `there is no operation ${JSON.stringify(operation)}`;
-  return `!${JSON.stringify({ ok: false, error_code: "request_invalid", error, about: "operation", next_command: "loopx --help" })}`;
+  return KNOWN.has(operation) ? null : refusal(`there is no operation ${JSON.stringify(operation)}`, "loopx --help");
+}
+
+/** As the native door refuses it. */
+function writes(operation) {
+  if (!WRITES.has(operation)) return null;
+  return refusal(`${operation} writes, and does not run on the JavaScript thread`, "await kernel.call(operation, request)");
 }
 
 class BinaryDoor {
@@ -63,14 +72,14 @@ class BinaryDoor {
       value = JSON.parse(stdout);
     } catch {
       const error = (stderr || "it answered nothing").trim().split("\n")[0];
-      return `!${JSON.stringify({ error_code: "internal", error, about: operation })}`;
+      return `!${JSON.stringify({ ok: false, error_code: "internal", error, about: operation, next_command: "loopx doctor" })}`;
     }
     const refused = value?.ok === false && Object.keys(value).sort().join() === ERROR;
     return refused ? `!${stdout}` : stdout;
   }
 
   callSync(operation, request) {
-    const refused = unknown(operation);
+    const refused = unknown(operation) ?? writes(operation);
     if (refused) return refused;
     const options = {
       input: request, cwd: this.cwd, env: this.env, encoding: "utf8", maxBuffer: MOST,
@@ -129,6 +138,10 @@ const UNCONDITIONAL = new Set([
   "activated", "aborted", "paused", "resumed", "user_prompt", "session_replaced",
 ]);
 const BY_PERSON = new Set(["aborted", "paused", "user_prompt"]);
+/** What nobody says twice; the timer or the change after a failure tells it again. */
+const ONCE = new Set(["activated", "settled", "resumed", "session_replaced", "host_error"]);
+const AGAIN = new Set(["timer", "changed"]);
+const BESIDE = new Set(["delivered", "compacted"]);
 
 /** The native session's part: the generation that it saw, and what is yet to be stored. */
 class BinaryLoop {
@@ -138,10 +151,13 @@ class BinaryLoop {
     this.generation = undefined;
     this.failures = 0;
     this.waiting = [];
+    this.untold = null;
   }
 
   async step(event) {
-    const asked = JSON.parse(event);
+    let asked = JSON.parse(event);
+    if (this.untold && AGAIN.has(asked.kind)) asked = this.untold;
+    if (!BESIDE.has(asked.kind)) this.untold = null;
     for (const next of [...this.waiting, asked]) {
       const said = await this.send(next).catch((error) => `!${JSON.stringify(error)}`);
       if (said[0] === "!") return this.failed(asked, said);
@@ -157,9 +173,11 @@ class BinaryLoop {
     if (refusal.error_code === "request_invalid" && refusal.about === "request") return said;
     const last = this.waiting.at(-1);
     if (BY_PERSON.has(asked.kind) && JSON.stringify(last) !== JSON.stringify(asked)) this.waiting.push(asked);
+    if (ONCE.has(asked.kind)) this.untold = asked;
     let action = { kind: "idle" };
     if (refusal.error_code === "loop_unknown") {
       this.waiting = [];
+      this.untold = null;
     } else {
       const minutes = LADDER[Math.min(this.failures, LADDER.length - 1)];
       this.failures += 1;

@@ -27,6 +27,18 @@ const TOOL = {
 /** Words of `/loopx` that are not a goal's text. */
 const INSPECT = new Set(["", "status", "history", "list"]);
 const VERBS = new Set(["resume", "pause", "gates"]);
+/** What people say for one of them elsewhere; a word alone of these is nobody's goal. */
+const ELSEWHERE = new Set(["?", "-h", "--help", "help", "stop", "halt", "start", "continue", "unpause", "cancel", "quit", "exit", "abort", "show", "info"]);
+const USAGE = "/loopx TEXT starts a goal; /loopx looks, /loopx pause, /loopx resume and /loopx gates do what they say.";
+
+/** Whether one word becomes the other by a single slip: a letter more, less, changed or swapped. */
+function slip(one, other) {
+  let [first, last] = [0, 0];
+  while (first < one.length && one[first] === other[first]) first++;
+  while (last < Math.min(one.length, other.length) - first && one.at(-1 - last) === other.at(-1 - last)) last++;
+  const [a, b] = [one, other].map((word) => word.slice(first, word.length - last));
+  return Math.max(a.length, b.length) < 2 || (a.length === 2 && b === a[1] + a[0]);
+}
 
 class Bridge {
   #kernel = null;
@@ -101,19 +113,25 @@ class Bridge {
   /** What `/loopx` with these arguments is. */
   static command(text) {
     const said = (text ?? "").trim();
-    if (INSPECT.has(said)) return { verb: "inspect" };
-    if (VERBS.has(said)) return { verb: said };
+    const word = said.toLowerCase();
+    if (INSPECT.has(word)) return { verb: "inspect" };
+    if (VERBS.has(word)) return { verb: word };
+    const meant = [...VERBS, ...INSPECT].some((verb) => verb !== "" && slip(word, verb));
+    if (meant || ELSEWHERE.has(word)) return { verb: "help", text: `LoopX: ${JSON.stringify(said)} starts no goal. ${USAGE}` };
     return { verb: "start", text: said };
   }
 
-  /** The gates of a goal, each with the command that decides it. */
+  /** What waits for a person, each with the kernel's command that goes on. */
   gates(goalId) {
-    const { gates } = this.kernel.gateList({ goal_id: goalId });
-    if (gates.length === 0) return "Nothing waits for a person.";
-    const lines = gates.map(({ todo_id, text, question }) =>
-      `${question ?? text}\n  loopx gate decide --goal-id ${goalId} --todo-id ${todo_id} --outcome approve`);
-    return lines.join("\n");
+    const { gates, actions } = this.kernel.gateList({ goal_id: goalId });
+    const lines = [...gates, ...actions].map(({ text, question, next_command }) => `${question ?? text}\n  ${next_command}`);
+    return lines.length > 0 ? lines.join("\n") : "Nothing waits for a person.";
   }
+}
+
+/** A step that was refused as text, else nothing. */
+function refused(answer) {
+  return answer?.ok === false ? `LoopX: ${answer.error}\n  ${answer.next_command ?? ""}`.trim() : null;
 }
 
 /** A line about a loop: what it does, what it waits for and until when. */
@@ -149,4 +167,4 @@ function told(notice) {
   return [notice.text, ...(notice.commands ?? []).map((command) => `  ${command}`)].join("\n");
 }
 
-module.exports = { Bridge, TOOL, line, told };
+module.exports = { Bridge, TOOL, line, refused, told };

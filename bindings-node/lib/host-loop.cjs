@@ -66,7 +66,7 @@ class HostLoop {
    */
   async tell(event, send = (text, action) => this.#host.prompt(text, action)) {
     if (this.#disposed) return this.last;
-    const { kind, prompt } = typeof event === "string" ? { kind: event } : event;
+    const { kind, prompt } = typeof event === "string" ? { kind: event } : (event ?? {});
     const own = kind === "user_prompt" && this.#sent !== null && prompt === this.#sent;
     if (BY_PERSON.has(kind) && !own) this.#acts += 1;
     const acts = this.#acts;

@@ -7,6 +7,9 @@
 #[path = "host_loop/world.rs"]
 mod world;
 
+use loopx_core::command::loops::LoopStepRequest;
+use loopx_core::host_loop::LoopEvent;
+use loopx_core::kernel::LoopSession;
 use serde_json::{Value, json};
 use world::{World, echo, kind, minutes, turn};
 
@@ -213,6 +216,28 @@ fn a_user_prompt_before_ours_arrived_pauses_and_gives_the_turn_back() {
     let run = world.step(json!("resumed"));
     let quoted = format!("what is LOOPX_TURN={} about?\nplease stop", turn(&run));
     assert_eq!(kind(&world.step(json!({"kind": "user_prompt", "prompt": quoted}))), "pause");
+}
+
+#[test]
+fn an_earlier_prompt_of_the_loop_that_comes_back_late_is_nobodys_message() {
+    for surface in ["pi", "opencode"] {
+        let world = World::new(surface);
+        world.todo("one");
+        let first = world.start();
+        // The loop begins anew, and the prompt was on its way.
+        world.step(json!("activated"));
+        assert_eq!(world.turn_state(&turn(&first)), "released");
+        assert_eq!(kind(&echo(&world, &first)), "idle", "{surface}");
+        assert_eq!(
+            (&world.stored()["state"], kind(&world.step(json!("settled")))),
+            (&json!("armed"), "prompt")
+        );
+        // Nor is it the prompt that is out now.
+        assert_eq!(kind(&echo(&world, &first)), "wait");
+        assert_eq!(world.stored()["pending"]["delivered"], Value::Null);
+        let end = world.step(json!({"kind": "user_prompt", "prompt": "LOOPX_TURN=loop-another"}));
+        assert_eq!(kind(&end), if surface == "pi" { "pause" } else { "wait" });
+    }
 }
 
 #[test]
@@ -735,16 +760,8 @@ fn an_unreadable_receipt_is_kept_until_the_store_knows_better() {
     assert_eq!(read_back(&world)["replans"][0]["kind"], "replan_outcome_unknown");
 }
 
-#[test]
-fn a_session_keeps_what_a_person_did_while_the_store_cannot_be_written() {
-    use loopx_core::command::loops::LoopStepRequest;
-    use loopx_core::host_loop::LoopEvent;
-    use loopx_core::kernel::LoopSession;
-
-    let world = World::new("pi");
-    world.todo("one");
-    world.gate();
-    let kernel = world.kernel();
+/// The session of [`World`] as a host in process has it.
+fn pi_session() -> LoopSession {
     let template = LoopStepRequest {
         surface: "pi".into(),
         session: "s-1".into(),
@@ -758,7 +775,54 @@ fn a_session_keeps_what_a_person_did_while_the_store_cannot_be_written() {
         holder_pid: None,
         observe: false,
     };
-    let mut session = LoopSession::new("g", template);
+    LoopSession::new("g", template)
+}
+
+#[test]
+fn what_nobody_says_twice_is_told_again_by_the_timer_of_its_failure() {
+    let world = World::new("pi");
+    world.todo("one");
+    let kernel = world.kernel();
+    let registry = world.folder.path().join("p/.loopx/registry.json");
+    let away = registry.with_extension("away");
+    let settled = LoopEvent::Settled { turn_instance_id: None };
+    for (event, beside, then) in [
+        (settled.clone(), None, LoopEvent::Timer),
+        (settled.clone(), Some(LoopEvent::Compacted), LoopEvent::Changed),
+        (LoopEvent::Resumed, None, LoopEvent::Timer),
+        (LoopEvent::SessionReplaced, None, LoopEvent::Timer),
+    ] {
+        let mut session = pi_session();
+        assert_eq!(kind(&session.step(&kernel, LoopEvent::Activated)), "idle");
+        std::fs::rename(&registry, &away).unwrap();
+        assert_eq!(minutes(&world, &session.step(&kernel, event)), 3);
+        assert_eq!(minutes(&world, &session.step(&kernel, LoopEvent::Timer)), 6);
+        std::fs::rename(&away, &registry).unwrap();
+        for beside in beside {
+            session.step(&kernel, beside);
+        }
+        let answer = session.step(&kernel, then);
+        assert_eq!(kind(&answer), "prompt", "{answer}");
+        assert_eq!(kind(&session.step(&kernel, LoopEvent::Timer)), "wait", "told once");
+    }
+    // What a person did meanwhile stands.
+    let mut session = pi_session();
+    session.step(&kernel, LoopEvent::Activated);
+    std::fs::rename(&registry, &away).unwrap();
+    session.step(&kernel, settled);
+    session.step(&kernel, LoopEvent::Paused);
+    std::fs::rename(&away, &registry).unwrap();
+    assert_eq!(kind(&session.step(&kernel, LoopEvent::Timer)), "idle");
+    assert_eq!(world.stored()["reason"], "user_paused");
+}
+
+#[test]
+fn a_session_keeps_what_a_person_did_while_the_store_cannot_be_written() {
+    let world = World::new("pi");
+    world.todo("one");
+    world.gate();
+    let kernel = world.kernel();
+    let mut session = pi_session();
     session.step(&kernel, LoopEvent::Activated);
     let settled = session.step(&kernel, LoopEvent::Settled { turn_instance_id: None });
     assert_eq!(kind(&settled), "wait");

@@ -1,7 +1,8 @@
 // A project of its own with a clock of its own, for the suites of hosts.
 
 import assert from "node:assert/strict";
-import { mkdtempSync, mkdirSync, rmSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { mkdtempSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -155,6 +156,37 @@ export class World {
 
   admissions() {
     return this.kernel.history({ goal_id: "g", limit: 500 }).commits.filter((c) => c.verb === "turn.admit").length;
+  }
+
+  /**
+   * Holds the store's queue as another process does; answers how to let it go. Whoever
+   * writes meanwhile waits.
+   */
+  async hold() {
+    const name = readdirSync(this.project, { recursive: true }).find((file) => file.endsWith("goal.db.lock"));
+    const holder = spawn("flock", ["-x", path.join(this.project, name), "-c", "echo held; exec sleep 60"], {
+      stdio: ["ignore", "pipe", "ignore"], detached: true,
+    });
+    await new Promise((resolve, reject) => {
+      holder.stdout.once("data", resolve);
+      holder.once("error", reject);
+    });
+    return () =>
+      new Promise((resolve) => {
+        holder.once("close", resolve);
+        process.kill(-holder.pid);
+      });
+  }
+
+  /** What `asked` asks, and what happens while it waits for an answer. */
+  async during(asked, happens) {
+    const release = await this.hold();
+    const all = [asked()];
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    all.push(happens());
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    await release();
+    return Promise.all(all);
   }
 
   commit() {

@@ -4,7 +4,7 @@
 // its sessions. Registration, timers and messages; what to do comes from the kernel. Nothing
 // is imported that OpenCode would have to fetch.
 
-const { Bridge, TOOL, line, told } = require("../../lib/bridge.cjs");
+const { Bridge, TOOL, line, refused, told } = require("../../lib/bridge.cjs");
 const { HostLoop } = require("../../lib/host-loop.cjs");
 
 /** Sessions that are looked through for loops to take up at the start. */
@@ -74,6 +74,7 @@ class Session {
   async command(text) {
     const { verb, text: goal } = Bridge.command(text);
     const { bridge } = this.home;
+    if (verb === "help") return goal;
     if (verb !== "start" && !this.loop) {
       return "This session follows no LoopX goal. /loopx TEXT starts one.";
     }
@@ -93,7 +94,7 @@ class Session {
     } else {
       answer = await this.tell(verb === "resume" ? "resumed" : "paused", bring);
     }
-    return own ?? line(this.loop.goalId, answer ?? {});
+    return own ?? refused(answer) ?? line(this.loop.goalId, answer ?? {});
   }
 }
 

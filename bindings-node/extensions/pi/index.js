@@ -4,7 +4,7 @@
 // session. Registration, timers and messages; what to do comes from the kernel.
 
 const { randomUUID } = require("node:crypto");
-const { Bridge, TOOL, line, told } = require("../../lib/bridge.cjs");
+const { Bridge, TOOL, line, refused, told } = require("../../lib/bridge.cjs");
 const { HostLoop } = require("../../lib/host-loop.cjs");
 
 class PiLoop {
@@ -80,19 +80,26 @@ class PiLoop {
     }
   }
 
+  /** What a person has asked for is not refused without a word. */
+  answered(answer) {
+    const said = refused(answer);
+    if (said) this.say(said, "error");
+  }
+
   async command(text) {
     const { verb, text: goal } = Bridge.command(text);
+    if (verb === "help") return this.say(goal);
     if (verb === "start") {
       const { goal_id, agent_id } = await this.bridge.start(goal);
-      await this.activate(goal_id, agent_id);
-      if (this.ctx.isIdle()) await this.tell("settled");
-      return;
+      const activated = await this.activate(goal_id, agent_id);
+      if (activated?.ok !== false && this.ctx.isIdle()) return this.answered(await this.tell("settled"));
+      return this.answered(activated);
     }
     if (!this.loop) {
       return this.say("LoopX: this session follows no goal. /loopx TEXT starts one.");
     }
     if (verb === "gates") return this.say(this.bridge.gates(this.loop.goalId));
-    if (verb === "resume" || verb === "pause") return void (await this.tell(verb === "resume" ? "resumed" : "paused"));
+    if (verb === "resume" || verb === "pause") return this.answered(await this.tell(verb === "resume" ? "resumed" : "paused"));
     const row = await this.bridge.followed(this.name);
     this.say(`${line(this.loop.goalId, { ...this.loop.last, action: row?.action, loop: row })}\n${this.bridge.gates(this.loop.goalId)}`);
   }

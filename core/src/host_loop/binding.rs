@@ -159,6 +159,9 @@ pub struct Binding {
     /// The prompt that is out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pending: Option<Pending>,
+    /// The turn that was out before: its prompt may still come back, and is nobody's message.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub earlier: Option<TurnId>,
     /// The answer before the one recheck that the unchanged limit leads to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recheck: Option<DecisionIdentity>,
@@ -193,6 +196,7 @@ impl Binding {
             failures: 0,
             due_at: None,
             pending: None,
+            earlier: None,
             recheck: None,
             notified: None,
             whole_next: true,

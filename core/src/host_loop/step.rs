@@ -90,6 +90,23 @@ pub fn step(
     turn: Option<(TurnState, Option<Instant>)>,
     now: Instant,
 ) -> Stepped {
+    let (mut stepped, end) = taken(binding, event, surface, turn, now);
+    let (Step::Done(next, _) | Step::Evaluate(next) | Step::Resend(next)) = &mut stepped;
+    next.earlier = match &binding.pending {
+        Some(out) if next.pending.is_none() => Some(out.turn_id.clone()),
+        _ => binding.earlier.clone(),
+    };
+    (stepped, end)
+}
+
+/// [`step`], without what is remembered of the turn that was out before.
+fn taken(
+    binding: &Binding,
+    event: &LoopEvent,
+    surface: &Surface,
+    turn: Option<(TurnState, Option<Instant>)>,
+    now: Instant,
+) -> Stepped {
     let live = matches!(turn, Some((TurnState::Live, _)));
     let expires = turn.and_then(|(_, at)| at);
     let mut next = binding.clone().by_clock(now);
@@ -138,12 +155,15 @@ pub fn step(
             }
         }
         LoopEvent::UserPrompt { prompt } => {
+            let names = |turn: &TurnId| {
+                prompt.as_deref().is_some_and(|text| names_turn(text, turn.as_str()))
+            };
             // The turn that was out may be settled by the time its prompt comes back.
-            let own = out.as_ref().is_some_and(|p| {
-                prompt.as_deref().is_some_and(|text| names_turn(text, p.turn_id.as_str()))
-            });
-            if own {
+            if out.as_ref().is_some_and(|p| names(&p.turn_id)) {
                 delivered(&mut next);
+                return stay(next);
+            }
+            if next.earlier.as_ref().is_some_and(names) {
                 return stay(next);
             }
             next.reset_token = None;

@@ -1,5 +1,6 @@
 //! One session's loop as a host module holds it: the generation that it saw, the failures
-//! that the store could not be told about, and what a person did that is yet to be stored.
+//! that the store could not be told about, what a person did that is yet to be stored, and
+//! what has to be told again.
 
 use serde_json::{Value, json};
 
@@ -19,13 +20,23 @@ pub struct LoopSession {
     generation: Option<u64>,
     failures: u32,
     owed: Vec<LoopEvent>,
+    /// What could not be told and nobody says twice: the session is idle, it was resumed. The
+    /// store knows nothing of the wait after it, so that a timer alone would lead nowhere.
+    untold: Option<LoopEvent>,
 }
 
 impl LoopSession {
     /// A session of a host that follows `goal_id`. `template` says who and where; its
     /// event and generation do not count.
     pub fn new(goal_id: impl Into<String>, template: LoopStepRequest) -> Self {
-        Self { goal_id: goal_id.into(), template, generation: None, failures: 0, owed: Vec::new() }
+        Self {
+            goal_id: goal_id.into(),
+            template,
+            generation: None,
+            failures: 0,
+            owed: Vec::new(),
+            untold: None,
+        }
     }
 
     /// Tells the loop what happened; answers as [`Kernel::loop_step`] does.
@@ -33,8 +44,17 @@ impl LoopSession {
     /// A step that fails is an answer, too: `{"ok":false,...}` with the refusal's fields
     /// and the action to wait, on the ladder of [`retry`]. What a person did (an abort, a
     /// pause, a prompt) is then stored before any later event is looked at, so that no
-    /// timer goes on over it.
+    /// timer goes on over it. Any other event that led to a wait this way is told again by
+    /// the `timer` or `changed` that ends it.
     pub fn step(&mut self, kernel: &Kernel, event: LoopEvent) -> Value {
+        let event = match (event, self.untold.take()) {
+            (LoopEvent::Timer | LoopEvent::Changed, Some(untold)) => untold,
+            (event @ (LoopEvent::Delivered | LoopEvent::Compacted), untold) => {
+                self.untold = untold;
+                event
+            }
+            (event, _) => event,
+        };
         while let Some(owed) = self.owed.first().cloned() {
             match self.send(kernel, &owed) {
                 Ok(_) => {
@@ -63,8 +83,19 @@ impl LoopSession {
     fn owe(&mut self, event: LoopEvent) {
         let by_person =
             matches!(event, LoopEvent::Aborted | LoopEvent::Paused | LoopEvent::UserPrompt { .. });
-        if by_person && self.owed.last() != Some(&event) {
-            self.owed.push(event);
+        if by_person {
+            if self.owed.last() != Some(&event) {
+                self.owed.push(event);
+            }
+        } else if matches!(
+            event,
+            LoopEvent::Activated
+                | LoopEvent::Settled { .. }
+                | LoopEvent::Resumed
+                | LoopEvent::SessionReplaced
+                | LoopEvent::HostError { .. }
+        ) {
+            self.untold = Some(event);
         }
     }
 
@@ -93,6 +124,7 @@ impl LoopSession {
     fn failed(&mut self, kernel: &Kernel, error: &Error) -> Value {
         let action = if error.code == ErrorCode::LoopUnknown {
             self.owed.clear();
+            self.untold = None;
             Action::Idle
         } else {
             self.failures = self.failures.saturating_add(1);
