@@ -2965,7 +2965,7 @@ export type ReadOperation =
 /** A refusal. `code` is stable; `loopx errors` lists every one. */
 export class LoopxError extends Error {
   readonly name: "LoopxError";
-  /** Stable code, such as `goal_not_found`; `native_missing` when nothing could be loaded. */
+  /** Stable code, such as `goal_not_found`; `native_unavailable` when neither module nor program runs. */
   readonly code: string;
   /** What it is about. */
   readonly about: string;
@@ -2987,9 +2987,9 @@ export interface KernelOptions {
   home?: string;
   /** Who waits and holds, in lock records. */
   label?: string;
-  /** The door works in a checkout of its own. */
+  /** The door works in a checkout of its own. Nothing to the program that is run without a native module. */
   independentWorktree?: boolean;
-  /** Longest wait for a lock off this thread, in ms; 30,000 when absent. */
+  /** Longest wait for a lock off this thread, in ms; 30,000 when absent, and always for the program. */
   deadlineMs?: number;
   /** A fixed clock for tests and replays, RFC 3339. */
   now?: string;

@@ -146,7 +146,43 @@ modules["error.cjs"] = (module, require) => {
     }
   }
 
-  module.exports = { LoopxError };
+  /** A request that is none: what of it, and what it would have to be. */
+  function invalid(about, error, next = "see index.d.ts of the package loopx") {
+    return new LoopxError({ error_code: "request_invalid", error, about, next_command: next });
+  }
+
+  /** A value in the words of a person who looks for a slip. */
+  function named(value) {
+    if (value === null) return "null";
+    return Array.isArray(value) ? "an array" : { undefined: "nothing", object: "an object" }[typeof value] ?? `a ${typeof value}`;
+  }
+
+  /** An object of options with names that are known; anything else is refused. */
+  function optionsOf(about, given, known) {
+    if (given === null || typeof given !== "object" || Array.isArray(given)) {
+      throw invalid(about, `the ${about} is an object, not ${named(given)}`);
+    }
+    const strange = Object.keys(given).find((name) => !known.includes(name));
+    if (strange !== undefined) {
+      throw invalid(about, `there is no option ${JSON.stringify(strange)} of the ${about}; known: ${known.join(", ")}`);
+    }
+    return given;
+  }
+
+  /** The JSON text of a value that is one. */
+  function jsonOf(about, value, replacer) {
+    let text;
+    try {
+      text = JSON.stringify(value, replacer);
+    } catch (error) {
+      // V8 draws a cycle over several lines.
+      throw invalid(about, `the ${about} cannot be JSON: ${String(error?.message ?? error).split("\n")[0]}`);
+    }
+    if (text === undefined) throw invalid(about, `the ${about} is JSON, not ${named(value)}`);
+    return text;
+  }
+
+  module.exports = { LoopxError, invalid, jsonOf, named, optionsOf };
 };
 
 modules["native.cjs"] = (module, require) => {
@@ -249,6 +285,7 @@ modules["binary.cjs"] = (module, require) => {
   /** All that an error says; an answer that is not "ok" says more. */
   const ERROR = ["about", "error", "error_code", "next_command", "ok"].join();
   const KNOWN = new Set(operations.map(({ name }) => name));
+  const WRITES = new Set(operations.filter(({ access }) => access === "write").map(({ name }) => name));
   const MOST = 64 * 1024 * 1024;
   const PATIENCE_MS = 60_000;
 
@@ -268,11 +305,19 @@ modules["binary.cjs"] = (module, require) => {
     );
   }
 
+  function refusal(error, next_command) {
+    return `!${JSON.stringify({ ok: false, error_code: "request_invalid", error, about: "operation", next_command })}`;
+  }
+
   /** A name that is none would be wrong usage of the program, which says so in prose. */
   function unknown(operation) {
-    if (KNOWN.has(operation)) return null;
-    const error = `there is no operation ${JSON.stringify(operation)}`;
-    return `!${JSON.stringify({ ok: false, error_code: "request_invalid", error, about: "operation", next_command: "loopx --help" })}`;
+    return KNOWN.has(operation) ? null : refusal(`there is no operation ${JSON.stringify(operation)}`, "loopx --help");
+  }
+
+  /** As the native door refuses it. */
+  function writes(operation) {
+    if (!WRITES.has(operation)) return null;
+    return refusal(`${operation} writes, and does not run on the JavaScript thread`, "await kernel.call(operation, request)");
   }
 
   class BinaryDoor {
@@ -300,14 +345,14 @@ modules["binary.cjs"] = (module, require) => {
         value = JSON.parse(stdout);
       } catch {
         const error = (stderr || "it answered nothing").trim().split("\n")[0];
-        return `!${JSON.stringify({ error_code: "internal", error, about: operation })}`;
+        return `!${JSON.stringify({ ok: false, error_code: "internal", error, about: operation, next_command: "loopx doctor" })}`;
       }
       const refused = value?.ok === false && Object.keys(value).sort().join() === ERROR;
       return refused ? `!${stdout}` : stdout;
     }
 
     callSync(operation, request) {
-      const refused = unknown(operation);
+      const refused = unknown(operation) ?? writes(operation);
       if (refused) return refused;
       const options = {
         input: request, cwd: this.cwd, env: this.env, encoding: "utf8", maxBuffer: MOST,
@@ -366,6 +411,10 @@ modules["binary.cjs"] = (module, require) => {
     "activated", "aborted", "paused", "resumed", "user_prompt", "session_replaced",
   ]);
   const BY_PERSON = new Set(["aborted", "paused", "user_prompt"]);
+  /** What nobody says twice; the timer or the change after a failure tells it again. */
+  const ONCE = new Set(["activated", "settled", "resumed", "session_replaced", "host_error"]);
+  const AGAIN = new Set(["timer", "changed"]);
+  const BESIDE = new Set(["delivered", "compacted"]);
 
   /** The native session's part: the generation that it saw, and what is yet to be stored. */
   class BinaryLoop {
@@ -375,10 +424,13 @@ modules["binary.cjs"] = (module, require) => {
       this.generation = undefined;
       this.failures = 0;
       this.waiting = [];
+      this.untold = null;
     }
 
     async step(event) {
-      const asked = JSON.parse(event);
+      let asked = JSON.parse(event);
+      if (this.untold && AGAIN.has(asked.kind)) asked = this.untold;
+      if (!BESIDE.has(asked.kind)) this.untold = null;
       for (const next of [...this.waiting, asked]) {
         const said = await this.send(next).catch((error) => `!${JSON.stringify(error)}`);
         if (said[0] === "!") return this.failed(asked, said);
@@ -394,9 +446,11 @@ modules["binary.cjs"] = (module, require) => {
       if (refusal.error_code === "request_invalid" && refusal.about === "request") return said;
       const last = this.waiting.at(-1);
       if (BY_PERSON.has(asked.kind) && JSON.stringify(last) !== JSON.stringify(asked)) this.waiting.push(asked);
+      if (ONCE.has(asked.kind)) this.untold = asked;
       let action = { kind: "idle" };
       if (refusal.error_code === "loop_unknown") {
         this.waiting = [];
+        this.untold = null;
       } else {
         const minutes = LADDER[Math.min(this.failures, LADDER.length - 1)];
         this.failures += 1;
@@ -432,7 +486,7 @@ modules["kernel.cjs"] = (module, require) => {
   const path = require("node:path");
   const operations = require("./operations.json");
   const { BinaryDoor } = require("./binary.cjs");
-  const { LoopxError } = require("./error.cjs");
+  const { LoopxError, invalid, jsonOf, named, optionsOf } = require("./error.cjs");
   const { native, story } = require("./native.cjs");
 
   /** Text to value; a text that begins with `!` is a refusal. */
@@ -474,23 +528,37 @@ modules["kernel.cjs"] = (module, require) => {
     }
   }
 
+  const OPTIONS = ["registry", "runtimeRoot", "cwd", "home", "label", "independentWorktree", "deadlineMs", "now", "onNotice"];
+  const FOLDERS = ["registry", "runtimeRoot", "cwd", "home"];
+  const SESSION = [
+    "goal_id", "surface", "session", "agent_id", "available_capabilities", "independent_worktree", "execution_context",
+    "ttl_seconds", "holder_pid", "observe",
+  ];
+
   let noticed = false;
 
   function door(given) {
-    const { onNotice, ...rest } = given;
+    const { onNotice, ...rest } = optionsOf("options", given, OPTIONS);
+    for (const name of [...FOLDERS, "label", "now"]) {
+      if (typeof (rest[name] ?? "") !== "string") throw invalid(name, `${name} is a text, not ${named(rest[name])}`);
+    }
+    if (typeof (onNotice ?? door) !== "function") throw invalid("onNotice", `onNotice is a function, not ${named(onNotice)}`);
     const options = {
       registry: rest.registry, runtime_root: rest.runtimeRoot, cwd: rest.cwd && path.resolve(rest.cwd), home: rest.home,
       label: rest.label, independent_worktree: rest.independentWorktree,
       deadline_ms: rest.deadlineMs, now: rest.now,
     };
+    const text = jsonOf("options", options);
     const looked = native(rest.cwd ? [rest.cwd] : []);
-    if (looked.native) return new NativeDoor(looked.native, JSON.stringify(options));
+    if (looked.native) return new NativeDoor(looked.native, text);
     const told = story(looked);
     if (!noticed) {
       noticed = true;
       // Never on standard output: that may be a protocol.
       const say = onNotice ?? ((sentence) => process.stderr.write(`loopx: ${sentence}\n`));
-      say(`${told}\nThe program ${process.env.LOOPX_BIN || "loopx"} is run instead, once a call.`);
+      const deaf = ["deadlineMs", "independentWorktree"].filter((name) => rest[name] != null);
+      const but = deaf.length > 0 ? ` It has no ${deaf.join(" and no ")}.` : "";
+      say(`${told}\nThe program ${process.env.LOOPX_BIN || "loopx"} is run instead, once a call.${but}`);
     }
     return new BinaryDoor(options, told);
   }
@@ -512,21 +580,27 @@ modules["kernel.cjs"] = (module, require) => {
     }
 
     async call(operation, request = {}) {
-      return opened(await this.#door.call(operation, JSON.stringify(request)));
+      return opened(await this.#door.call(operationOf(operation), jsonOf("request", request)));
     }
 
     callSync(operation, request = {}) {
-      return opened(this.#door.callSync(operation, JSON.stringify(request)));
+      return opened(this.#door.callSync(operationOf(operation), jsonOf("request", request)));
     }
 
     fixClock(now) {
-      opened(this.#door.fixClock(now));
+      if (typeof (now ?? "") !== "string") throw invalid("now", `now is a text or null, not ${named(now)}`);
+      opened(this.#door.fixClock(now ?? null));
     }
 
     /** For {@link LoopSession}. */
     session(options) {
-      return this.#door.session(JSON.stringify(options));
+      return this.#door.session(jsonOf("session", options));
     }
+  }
+
+  function operationOf(name) {
+    if (typeof name === "string") return name;
+    throw invalid("operation", `an operation is a name like "goal.list", not ${named(name)}`, "loopx --help");
   }
 
   for (const { name, method, sync } of operations) {
@@ -537,18 +611,28 @@ modules["kernel.cjs"] = (module, require) => {
     Object.defineProperty(Kernel.prototype, method, { value, writable: true, configurable: true });
   }
 
+  /** A person's message may be cut in the middle of a character, and it counts all the same. */
+  const wellFormed = (_key, value) => (typeof value === "string" ? value.replace(/\p{Surrogate}/gu, "\ufffd") : value);
+
   class LoopSession {
     #loop;
     #last = Promise.resolve();
 
     constructor(kernel, options) {
+      if (!(kernel instanceof Kernel)) throw invalid("kernel", `a LoopSession needs a Kernel, not ${named(kernel)}`);
+      optionsOf("session", options, SESSION);
+      for (const name of ["goal_id", "surface", "session"]) {
+        if (typeof options[name] !== "string") throw invalid(name, `a LoopSession needs ${name}, a text, not ${named(options[name])}`);
+      }
       this.goalId = options.goal_id;
       this.#loop = kernel.session(options);
     }
 
     /** Steps of a session happen one after the other, in the order of the calls. */
-    step(event) {
-      const text = JSON.stringify(typeof event === "string" ? { kind: event } : event);
+    async step(event) {
+      const asked = typeof event === "string" ? { kind: event } : event;
+      if (typeof asked?.kind !== "string") throw invalid("event", `an event is its kind, or an object with a kind, not ${named(event)}`);
+      const text = jsonOf("event", asked, wellFormed);
       const next = this.#last.then(async () => opened(await this.#loop.step(text)));
       this.#last = next.catch(() => {});
       return next;
@@ -582,6 +666,9 @@ modules["host-loop.cjs"] = (module, require) => {
     clearTimeout: (timer) => clearTimeout(timer),
   };
 
+  /** What a person does: it goes before a prompt that is about to be sent. */
+  const BY_PERSON = new Set(["aborted", "paused", "resumed", "user_prompt"]);
+
   class HostLoop {
     #kernel;
     #session;
@@ -592,6 +679,12 @@ modules["host-loop.cjs"] = (module, require) => {
     #commit = 0;
     #mark = null;
     #disposed = false;
+    /** How often a person has acted; who asked before that comes too late with a prompt. */
+    #acts = 0;
+    /** The prompt that was sent last: it comes back as an event, and is nobody's act. */
+    #sent = null;
+    /** The turn of a prompt that was not sent, as long as the loop may still have it. */
+    #unsent = null;
 
     /**
      * `host`: `prompt(text, action)` sends a prompt, `say(notice)` tells the person, `idle()`
@@ -615,30 +708,59 @@ modules["host-loop.cjs"] = (module, require) => {
       return this.#disposed;
     }
 
-    /** Tells the kernel what happened, and does what it answers. */
-    async tell(event) {
+    /**
+     * Tells the kernel what happened, and does what it answers. `send` gets the prompt that
+     * this very event leads to, where it is not the host's `prompt`.
+     */
+    async tell(event, send = (text, action) => this.#host.prompt(text, action)) {
       if (this.#disposed) return this.last;
-      const answer = await this.#session.step(event);
+      const { kind, prompt } = typeof event === "string" ? { kind: event } : (event ?? {});
+      const own = kind === "user_prompt" && this.#sent !== null && prompt === this.#sent;
+      if (BY_PERSON.has(kind) && !own) this.#acts += 1;
+      const acts = this.#acts;
+      let answer = await this.#session.step(event);
       if (this.#disposed) return answer;
+      if (acts !== this.#acts && answer.action.kind === "prompt") {
+        this.#unsent = answer.action.turn_id;
+        answer = { ...answer, action: { kind: "idle" } };
+      }
       this.last = answer;
       if (answer.commit) this.#commit = answer.commit;
       if (answer.notice) this.#host.say?.(answer.notice, answer);
-      await this.#act(answer.action);
+      await this.#act(answer.action, send);
+      if (acts === this.#acts) await this.#giveBack(answer);
       this.#host.shown?.(answer);
       return answer;
     }
 
-    async #act(action) {
+    async #act(action, send) {
       this.#sleepNot();
       switch (action.kind) {
         case "prompt":
-          return this.#host.prompt(action.text, action);
+          this.#sent = action.text;
+          return send(action.text, action);
         case "wait":
           return this.#sleepUntil(Date.parse(action.until));
         case "recheck":
-          return void (await this.tell("timer"));
+          return void (await this.tell("timer", send));
         default:
       }
+    }
+
+    /** Gives the turn of an unsent prompt back where what the person did has left it. */
+    async #giveBack({ action, loop }) {
+      if (this.#unsent === null || !loop) return;
+      const turn = this.#unsent;
+      const { pending } = loop;
+      if (action.kind !== "prompt" && pending?.turn_id === turn && !pending.delivered) {
+        const request = { goal_id: this.goalId, turn_instance_id: turn };
+        try {
+          await this.#kernel.call("turn.release", loop.agent_id ? { ...request, agent_id: loop.agent_id } : request);
+        } catch {
+          return; // Tried again with the next event.
+        }
+      }
+      if (this.#unsent === turn) this.#unsent = null;
     }
 
     /** Told only while the agent rests: what it is doing ends in an event of its own. */
@@ -720,6 +842,18 @@ modules["bridge.cjs"] = (module, require) => {
   /** Words of `/loopx` that are not a goal's text. */
   const INSPECT = new Set(["", "status", "history", "list"]);
   const VERBS = new Set(["resume", "pause", "gates"]);
+  /** What people say for one of them elsewhere; a word alone of these is nobody's goal. */
+  const ELSEWHERE = new Set(["?", "-h", "--help", "help", "stop", "halt", "start", "continue", "unpause", "cancel", "quit", "exit", "abort", "show", "info"]);
+  const USAGE = "/loopx TEXT starts a goal; /loopx looks, /loopx pause, /loopx resume and /loopx gates do what they say.";
+
+  /** Whether one word becomes the other by a single slip: a letter more, less, changed or swapped. */
+  function slip(one, other) {
+    let [first, last] = [0, 0];
+    while (first < one.length && one[first] === other[first]) first++;
+    while (last < Math.min(one.length, other.length) - first && one.at(-1 - last) === other.at(-1 - last)) last++;
+    const [a, b] = [one, other].map((word) => word.slice(first, word.length - last));
+    return Math.max(a.length, b.length) < 2 || (a.length === 2 && b === a[1] + a[0]);
+  }
 
   class Bridge {
     #kernel = null;
@@ -794,19 +928,25 @@ modules["bridge.cjs"] = (module, require) => {
     /** What `/loopx` with these arguments is. */
     static command(text) {
       const said = (text ?? "").trim();
-      if (INSPECT.has(said)) return { verb: "inspect" };
-      if (VERBS.has(said)) return { verb: said };
+      const word = said.toLowerCase();
+      if (INSPECT.has(word)) return { verb: "inspect" };
+      if (VERBS.has(word)) return { verb: word };
+      const meant = [...VERBS, ...INSPECT].some((verb) => verb !== "" && slip(word, verb));
+      if (meant || ELSEWHERE.has(word)) return { verb: "help", text: `LoopX: ${JSON.stringify(said)} starts no goal. ${USAGE}` };
       return { verb: "start", text: said };
     }
 
-    /** The gates of a goal, each with the command that decides it. */
+    /** What waits for a person, each with the kernel's command that goes on. */
     gates(goalId) {
-      const { gates } = this.kernel.gateList({ goal_id: goalId });
-      if (gates.length === 0) return "Nothing waits for a person.";
-      const lines = gates.map(({ todo_id, text, question }) =>
-        `${question ?? text}\n  loopx gate decide --goal-id ${goalId} --todo-id ${todo_id} --outcome approve`);
-      return lines.join("\n");
+      const { gates, actions } = this.kernel.gateList({ goal_id: goalId });
+      const lines = [...gates, ...actions].map(({ text, question, next_command }) => `${question ?? text}\n  ${next_command}`);
+      return lines.length > 0 ? lines.join("\n") : "Nothing waits for a person.";
     }
+  }
+
+  /** A step that was refused as text, else nothing. */
+  function refused(answer) {
+    return answer?.ok === false ? `LoopX: ${answer.error}\n  ${answer.next_command ?? ""}`.trim() : null;
   }
 
   /** A line about a loop: what it does, what it waits for and until when. */
@@ -842,7 +982,7 @@ modules["bridge.cjs"] = (module, require) => {
     return [notice.text, ...(notice.commands ?? []).map((command) => `  ${command}`)].join("\n");
   }
 
-  module.exports = { Bridge, TOOL, line, told };
+  module.exports = { Bridge, TOOL, line, refused, told };
 };
 
 modules["entry"] = (module, require) => {
@@ -851,7 +991,7 @@ modules["entry"] = (module, require) => {
   // its sessions. Registration, timers and messages; what to do comes from the kernel. Nothing
   // is imported that OpenCode would have to fetch.
 
-  const { Bridge, TOOL, line, told } = require("../../lib/bridge.cjs");
+  const { Bridge, TOOL, line, refused, told } = require("../../lib/bridge.cjs");
   const { HostLoop } = require("../../lib/host-loop.cjs");
 
   /** Sessions that are looked through for loops to take up at the start. */
@@ -882,8 +1022,6 @@ modules["entry"] = (module, require) => {
     }
 
     async prompt(text) {
-      // A command that asked for it brings the prompt in itself.
-      if (this.answering) return void (this.answering.text = text);
       const sent = await this.home.client.session.promptAsync({
         path: { id: this.id }, body: { parts: [{ type: "text", text }] },
       });
@@ -893,9 +1031,9 @@ modules["entry"] = (module, require) => {
       }
     }
 
-    async tell(event) {
+    async tell(event, send) {
       try {
-        return await this.loop?.tell(event);
+        return await this.loop?.tell(event, send);
       } catch (error) {
         this.home.log(error.message);
       }
@@ -923,27 +1061,27 @@ modules["entry"] = (module, require) => {
     async command(text) {
       const { verb, text: goal } = Bridge.command(text);
       const { bridge } = this.home;
+      if (verb === "help") return goal;
       if (verb !== "start" && !this.loop) {
         return "This session follows no LoopX goal. /loopx TEXT starts one.";
       }
       if (verb === "gates") return bridge.gates(this.loop.goalId);
-      this.answering = { text: null };
-      try {
-        let answer = null;
-        if (verb === "start") {
-          const { goal_id, agent_id } = await bridge.start(goal);
-          answer = await this.activate(goal_id, agent_id);
-          if (answer?.ok !== false) answer = await this.tell("settled");
-        } else if (verb === "inspect") {
-          const row = await bridge.followed(this.id);
-          return `${line(this.loop.goalId, { ...this.loop.last, action: row?.action, loop: row })}\n${bridge.gates(this.loop.goalId)}`;
-        } else {
-          answer = await this.tell(verb === "resume" ? "resumed" : "paused");
-        }
-        return this.answering.text ?? line(this.loop.goalId, answer ?? {});
-      } finally {
-        this.answering = null;
+      if (verb === "inspect") {
+        const row = await bridge.followed(this.id);
+        return `${line(this.loop.goalId, { ...this.loop.last, action: row?.action, loop: row })}\n${bridge.gates(this.loop.goalId)}`;
       }
+      // A prompt that this command's own step leads to is what the command says.
+      let own = null;
+      const bring = (prompt) => void (own = prompt);
+      let answer = null;
+      if (verb === "start") {
+        const { goal_id, agent_id } = await bridge.start(goal);
+        answer = await this.activate(goal_id, agent_id);
+        if (answer?.ok !== false) answer = await this.tell("settled", bring);
+      } else {
+        answer = await this.tell(verb === "resume" ? "resumed" : "paused", bring);
+      }
+      return own ?? refused(answer) ?? line(this.loop.goalId, answer ?? {});
     }
   }
 

@@ -200,6 +200,7 @@ errors! {
     ThreadBindingConflict, "thread_binding_conflict", Refused, 1, AfterChange, "the host's thread is bound to another agent", "loopx resolve-agent-thread --goal-id <goal> --host <host>";
     InstallIncomplete, "install_incomplete", Refused, 1, AfterChange, "a file that is not LoopX's stands where one of its files would go", "move the named file away, then call again";
     NotInstallable, "host_not_installable", Refused, 1, Never, "`loopx install` has no files for the host", "loopx connectors show <host>";
+    NativeUnavailable, "native_unavailable", State, 1, AfterChange, "neither the native module of a language's package nor the program in its place can be run", "install the package for this platform, or name the program in LOOPX_BIN";
     Internal, "internal", Internal, 1, Later, "a defect of LoopX", "report it with the command and the version";
 }
 

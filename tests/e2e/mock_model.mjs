@@ -75,12 +75,12 @@ export function settleCommand(prompt) {
 
 /**
  * An agent that does what its prompts say: it plans two todos when there is nothing to work
- * on, ends every turn with the command that it is given, and is done after each.
+ * on, ends every turn with the command that it is given, and says `words` after each.
  */
-export function diligent(shell, { todos = ["Write the parser", "Write the guide"] } = {}) {
+export function diligent(shell, { todos = ["Write the parser", "Write the guide"], words = "done" } = {}) {
   return (request) => {
     const { role, text: said } = last(request);
-    if (role === "tool" || !said.includes("LOOPX_TURN=")) return { text: "done" };
+    if (role === "tool" || !said.includes("LOOPX_TURN=")) return { text: words };
     const settle = settleCommand(said);
     const goal = /--goal-id (\S+)/.exec(settle)[1];
     const planning = !/^Todo /m.test(said);

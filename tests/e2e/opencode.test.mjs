@@ -120,7 +120,7 @@ test("a goal text starts a loop that plans, delivers two todos and ends", { skip
 
 test("a gate, an abort over a restart, a person's turn and two processes", { skip }, async (t) => {
   let slow = false;
-  const work = diligent(shell);
+  const work = diligent(shell, { words: `done, ${CANARY}` });
   const { project, model } = await opencode(t, async (request, signal) => {
     const { role, text } = last(request);
     if (slow) await new Promise((resolve) => signal.addEventListener("abort", resolve));
@@ -163,7 +163,7 @@ test("a gate, an abort over a restart, a person's turn and two processes", { ski
     await until("the wait", () => state(project) === "armed" && project.loops()[0].due_at, { shown: () => server.shown() });
     await seconds(1);
     const asked = model.turns.length;
-    await server.message(id, "what do you wait for?");
+    await server.message(id, `what do you wait for? ${CANARY}`);
     await until("the answer", () => model.turns.length === asked + 1, { shown: () => server.shown() });
     await seconds(1);
     assert.equal(state(project), "armed");
@@ -194,5 +194,10 @@ test("a gate, an abort over a restart, a person's turn and two processes", { ski
     await server.command(id, "resume");
     await ended(project, server);
     assert.equal(model.turns.length, before + 1 + 2);
+  });
+
+  await t.test("of all that was said LoopX has kept nothing", () => {
+    assert.ok(model.calls.some(({ request }) => JSON.stringify(request.messages).includes(CANARY)), "the canary was in the session");
+    project.noCanary([CANARY, "walrus", CREDENTIAL, id, "what do you wait", "take the goal"], [project.home]);
   });
 });

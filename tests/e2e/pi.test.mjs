@@ -67,6 +67,12 @@ class Pi {
   }
 }
 
+/** The session had its canary, and LoopX has kept nothing of it. */
+function kept(project, model, more = []) {
+  assert.ok(model.calls.some(({ request }) => JSON.stringify(request.messages).includes(CANARY)), "the canary was in the session");
+  project.noCanary([CANARY, "walrus", CREDENTIAL, path.join(project.folder, "agent"), ".jsonl", ...more], [project.home]);
+}
+
 async function pi(t, answer) {
   const project = new Project("pi");
   const model = await mockModel(answer);
@@ -94,7 +100,7 @@ test("a goal text starts a loop that plans, delivers two todos and ends", { skip
   assert.equal(model.turns.length, 1 + 3 * 2);
   await seconds(4);
   assert.equal(model.turns.length, 7, "nothing after the end");
-  project.noCanary([CANARY, "walrus", CREDENTIAL, path.join(project.folder, "agent"), ".jsonl", "hello,"], [project.home]);
+  kept(project, model, ["hello,"]);
 });
 
 test("a gate is waited for without one model call, and its decision goes on by itself", { skip }, async (t) => {
@@ -119,7 +125,7 @@ test("a gate is waited for without one model call, and its decision goes on by i
 
 test("an abort pauses, also over a restart, until it is resumed", { skip }, async (t) => {
   let slow = true;
-  const work = diligent(shell);
+  const work = diligent(shell, { words: `done, ${CANARY}` });
   const { project, model, start } = await pi(t, async (request, signal) => {
     if (slow) await new Promise((resolve) => signal.addEventListener("abort", resolve));
     return work(request);
@@ -138,19 +144,23 @@ test("an abort pauses, also over a restart, until it is resumed", { skip }, asyn
   await seconds(5);
   assert.equal(model.calls.length, 1, "no call after the restart");
   assert.equal(project.loops()[0].reason, "aborted");
+  await again.prompt(`what was that? ${CANARY}`);
+  await until("the answer", () => again.settled === 1, { shown: () => again.shown() });
+  assert.equal(project.loops()[0].state, "paused");
   await again.prompt("/loopx resume");
   await again.notice(/The goal is done/, { seconds: 60 });
-  assert.equal(model.calls.length, 1 + 2);
+  assert.equal(model.calls.length, 1 + 1 + 2);
+  kept(project, model, ["what was that"]);
 });
 
 test("a user's message pauses the loop, and it goes on when it is resumed", { skip }, async (t) => {
-  const { project, model, start } = await pi(t, diligent(shell));
+  const { project, model, start } = await pi(t, diligent(shell, { words: `done, ${CANARY}` }));
   project.loopx("goal", "create", "--goal-id", "site", "--objective", "Ship it", "--agent-id", "pi");
   const { todo_id: gate } = project.loopx("gate", "open", "--question", "May we?", "--blocks-agent", "pi");
   const host = start();
   await host.prompt("/loopx Write the parser");
   await host.notice(/waiting for a person/i);
-  await host.prompt("what is this?");
+  await host.prompt(`what is this? ${CANARY}`);
   await host.notice(/You took over/);
   await until("the answer", () => host.settled === 1);
   project.loopx("gate", "decide", "--todo-id", gate, "--outcome", "approve");
@@ -159,7 +169,40 @@ test("a user's message pauses the loop, and it goes on when it is resumed", { sk
   assert.equal(project.loops()[0].reason, "user_prompt");
   await host.prompt("/loopx resume");
   await host.notice(/The goal is done/, { seconds: 60 });
+  kept(project, model, ["what is this"]);
 });
+
+for (const [what, said, turns, reason] of [
+  ["a message", `stop, do not touch anything; ${CANARY}`, 1, "user_prompt"],
+  ["/loopx pause", "/loopx pause", 0, "user_paused"],
+]) {
+  test(`${what} while LoopX decides wins: the person is heard, and no work is sent`, { skip }, async (t) => {
+    const { project, model, start } = await pi(t, diligent(shell));
+    project.loopx("goal", "create", "--goal-id", "site", "--objective", "Ship it", "--agent-id", "pi");
+    const { todo_id: gate } = project.loopx("gate", "open", "--question", "May we?", "--blocks-agent", "pi");
+    const host = start();
+    await host.prompt("/loopx Write the parser");
+    await host.notice(/waiting for a person/i);
+    project.loopx("gate", "decide", "--todo-id", gate, "--outcome", "approve");
+    const release = await project.hold();
+    // The watch has seen the decision by now, and its question waits for the queue.
+    await seconds(4);
+    const heard = host.prompt(said);
+    await seconds(1);
+    await release();
+    await heard;
+    await until("the pause", () => project.loops()[0].state === "paused", { shown: () => host.shown() });
+    await until("the answer", () => host.settled === turns, { shown: () => host.shown() });
+    await seconds(2);
+    assert.deepEqual(model.turns.map(({ request }) => last(request).text), turns ? [said] : []);
+    assert.deepEqual(project.loops().map((l) => [l.reason, l.pending]), [[reason, null]]);
+    const { commits } = project.loopx("history", "--limit", "200");
+    assert.equal(commits.filter((c) => c.verb === "turn.admit").length, 1, "there was a prompt to be overtaken");
+    await host.prompt("/loopx resume");
+    await host.notice(/The goal is done/, { seconds: 60 });
+    assert.equal(model.turns.length, turns + 2);
+  });
+}
 
 test("a wait is taken up again after a restart, and its gate still wakes it", { skip }, async (t) => {
   const { project, model, start } = await pi(t, diligent(shell));
