@@ -135,7 +135,8 @@ fn tested(code: &str, test: &str) {
     let (file, name) = test.rsplit_once("::").unwrap_or_else(|| panic!("{code}: no test"));
     let path = repository().join(file);
     let text = fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
-    let there = if file.ends_with(".mjs") { format!("test(\"{name}\"") } else { format!("fn {name}(") };
+    let there =
+        if file.ends_with(".mjs") { format!("test(\"{name}\"") } else { format!("fn {name}(") };
     assert!(text.contains(&there), "{code}: no {name} in {file}");
 }
 
