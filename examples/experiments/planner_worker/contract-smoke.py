@@ -38,6 +38,7 @@ REFUSED = [
 NOT_APPROVED = [
     "rm -rf build", "python3 -c pass", "python3 /tmp/x.py", "python3 ../x.py", "sh check.sh",
     "python3 a.py | cat", "/usr/bin/python3 a.py", "pytest --rootdir=/x", "python3 'a",
+    "python3 -", "python3 -W ignore -Bc pass", "npx --call x", "npm exec -- x", "npx node -e x",
 ]  # fmt: skip
 
 

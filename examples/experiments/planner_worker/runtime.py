@@ -11,9 +11,10 @@ from typing import Literal, Protocol
 from . import routes as money
 from . import workspace as place
 from .contract import ContractError, Plan, Step, parse_plan, select
+from .independence import is_independent
 from .receipt import Reason, Receipt, Status
 from .routes import ModelRoute, Price, Usage
-from .validation import Validation, ValidationRunner, approved, is_independent
+from .validation import Validation, ValidationRunner, approved
 from .workspace import Snapshot, WorkspaceError, WorkspaceObserver, WriteScope
 
 
@@ -156,7 +157,13 @@ def run_planner_worker_once(
     if not scope.passed:
         return receipt("failed", "worker_outside_contract", write_scope=scope, **named)
 
-    checks = [checked(validation_runner, command, folder, step) for command in _once(step)]
+    # Judged before a check runs, by what was really written: extra files are no targets.
+    written = {*step.target_files, *scope.changed_files}
+    independent = {text: is_independent(text, written, folder) for text in _once(step)}
+    checks = [
+        replace(checked(validation_runner, command, folder), independent=independent[command])
+        for command in independent
+    ]
     named = {**named, "validation": checks}
     at_end = looked()
     if at_end is None:
@@ -189,13 +196,13 @@ def turn_of(runtime: Runtime, request: TurnRequest) -> TurnResult:
         return TurnResult("failed")
 
 
-def checked(runner: ValidationRunner, command: str, folder: Path, step: Step) -> Validation:
-    """One check, told whether it is more than the worker's word."""
+def checked(runner: ValidationRunner, command: str, folder: Path) -> Validation:
+    """One check; a runner that raises has not run it."""
     try:
         found = runner(command, folder)
     except Exception:  # noqa: BLE001
         found = Validation(command, False, None, "spawn_failed")
-    return replace(found, command=command, independent=is_independent(command, step.target_files))
+    return replace(found, command=command)
 
 
 def _once(step: Step) -> list[str]:
