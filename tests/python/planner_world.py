@@ -20,6 +20,7 @@ from planner_worker import (  # noqa: E402
 from planner_worker.fake import FakeRuntime, completed, plan, step  # noqa: E402
 
 TOKEN = "ghp_" + "a1B2c3D4e5" * 4
+WHO = ["-c", "user.name=x", "-c", "user.email=x@example.org"]
 ROUTES = {"planner": ModelRoute("big", "high"), "cheap_worker": ModelRoute("small", "low")}
 
 
@@ -34,8 +35,7 @@ class Workspace(unittest.TestCase):
         self.put("check.py", "import sys; sys.exit(open('answer.txt').read() != '42')")
         self.put("slow.py", "import time; time.sleep(60)")
         self.put("writes.py", "open('answer.txt', 'a').write('x')")
-        who = ["-c", "user.name=x", "-c", "user.email=x@example.org"]
-        for words in (["init", "-q"], ["add", "."], [*who, "commit", "-q", "-m", "x"]):
+        for words in (["init", "-q"], ["add", "."], [*WHO, "commit", "-q", "-m", "x"]):
             subprocess.run(["git", *words], cwd=self.folder, check=True)
 
     def put(self, path: str, text: str) -> None:
@@ -63,7 +63,7 @@ class Workspace(unittest.TestCase):
             planner=planner or FakeRuntime(completed(answer)),
             worker=worker or FakeRuntime(),
             validation_runner=ApprovedCommands(approved, timeout_seconds=timeout),
-            workspace_observer=GitWorkspace(self.folder),
+            workspace_observer=more.pop("observer", None) or GitWorkspace(self.folder),
             approved_validation_commands=approved,
             model_routes=more.pop("routes", ROUTES),
             **more,

@@ -12,7 +12,7 @@ import time
 import unittest
 from pathlib import Path
 
-from planner_world import ROOT, TOKEN, Workspace
+from planner_world import ROOT, TOKEN, WHO, Workspace
 from planner_worker import Receipt
 from planner_worker.fake import step
 from planner_worker.shelter import FOLDERS, shelter
@@ -56,8 +56,7 @@ class Checks(Workspace):
         for path, text in files.items():
             (self.folder / path).parent.mkdir(exist_ok=True)
             self.put(path, text)
-        who = ["-c", "user.name=x", "-c", "user.email=x@example.org"]
-        for words in (["add", "."], [*who, "commit", "-q", "--allow-empty", "-m", "x"]):
+        for words in (["add", "."], [*WHO, "commit", "-q", "--allow-empty", "-m", "x"]):
             subprocess.run(["git", *words], cwd=self.folder, check=True)
 
     def checked(self, script: str, timeout: float = 30.0) -> Receipt:

@@ -11,11 +11,11 @@ from typing import Literal, Protocol
 from . import routes as money
 from . import workspace as place
 from .contract import ContractError, Plan, Step, parse_plan, select
-from .independence import is_independent
 from .receipt import Reason, Receipt, Status
 from .routes import ModelRoute, Price, Usage
-from .validation import Validation, ValidationRunner, approved
-from .workspace import Snapshot, WorkspaceError, WorkspaceObserver, WriteScope
+from .validation import ValidationRunner, approved, checked
+from .repository import WorkspaceError
+from .workspace import Snapshot, WorkspaceObserver, WriteScope
 
 
 @dataclass(frozen=True)
@@ -64,11 +64,11 @@ def run_planner_worker_once(
     """Plans once, runs at most one worker step, and checks it with what the caller approved.
 
     Raises :class:`ContractError` for a plan, a route or an approval that is not what it has to
-    be, :class:`WorkspaceError` for a workspace that is not clean, and what the planner raised;
+    be, :class:`WorkspaceError` for a workspace that is not clean or not watched as a whole, and what the planner raised;
     nothing of a worker was run then, and the workspace is as it was. Everything else is a receipt,
     which has no `plan_id` where a planner failed and left a change.
     """
-    folder = place.root_of(cwd)
+    folder = place.root_of(cwd, workspace_observer)
     commands = approved(approved_validation_commands)
     routes = money.checked(model_routes)
     workspace_observer.assert_clean()
@@ -157,13 +157,9 @@ def run_planner_worker_once(
     if not scope.passed:
         return receipt("failed", "worker_outside_contract", write_scope=scope, **named)
 
-    # Judged before a check runs, by what was really written: extra files are no targets.
+    # What was really written: extra files are no targets.
     written = {*step.target_files, *scope.changed_files}
-    independent = {text: is_independent(text, written, folder) for text in _once(step)}
-    checks = [
-        replace(checked(validation_runner, command, folder), independent=independent[command])
-        for command in independent
-    ]
+    checks = [checked(validation_runner, command, folder, written) for command in _once(step)]
     named = {**named, "validation": checks}
     at_end = looked()
     if at_end is None:
@@ -194,15 +190,6 @@ def turn_of(runtime: Runtime, request: TurnRequest) -> TurnResult:
         return TurnResult("timeout")
     except Exception:  # noqa: BLE001, a provider may raise anything
         return TurnResult("failed")
-
-
-def checked(runner: ValidationRunner, command: str, folder: Path) -> Validation:
-    """One check; a runner that raises has not run it."""
-    try:
-        found = runner(command, folder)
-    except Exception:  # noqa: BLE001
-        found = Validation(command, False, None, "spawn_failed")
-    return replace(found, command=command)
 
 
 def _once(step: Step) -> list[str]:

@@ -10,15 +10,16 @@ import signal
 import subprocess
 import sys
 import uuid
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, TypeGuard, get_args
 
 from loopx.worker import Report, command_words
 from loopx.worker.posix import Process
 
 from .contract import ContractError
+from .independence import is_independent
 from .programs import APPROVABLE, read
 from .shelter import environment, shelter
 
@@ -69,6 +70,31 @@ def approved(commands: Iterable[str]) -> frozenset[str]:
             if any(leads_out(part) for part in word.split("=")):
                 raise ContractError("an approved command names paths of the workspace only")
     return found
+
+
+def checked(
+    runner: ValidationRunner, command: str, folder: Path, written: Collection[str]
+) -> Validation:
+    """One check, told whether it is more than the word of who has written these files. A runner
+    that raises, or answers no :class:`Validation`, has not run it."""
+    independent = is_independent(command, written, folder)
+    try:
+        found = runner(command, folder)
+    except Exception:  # noqa: BLE001
+        found = None
+    if not is_validation(found):
+        found = Validation(command, False, None, "spawn_failed")
+    return replace(found, command=command, independent=independent)
+
+
+def is_validation(found: object) -> TypeGuard[Validation]:
+    """Whether this is an answer of a runner, its parts of their types."""
+    return (
+        isinstance(found, Validation)
+        and isinstance(found.passed, bool)
+        and (found.exit_code is None or type(found.exit_code) is int)
+        and found.ending in get_args(Ending)
+    )
 
 
 def leads_out(part: str) -> bool:
