@@ -62,7 +62,7 @@ class Workspace(unittest.TestCase):
             cwd=self.folder,
             planner=planner or FakeRuntime(completed(answer)),
             worker=worker or FakeRuntime(),
-            validation_runner=ApprovedCommands(approved, timeout_seconds=timeout),
+            validation_runner=more.pop("runner", None) or ApprovedCommands(approved, timeout_seconds=timeout),
             workspace_observer=more.pop("observer", None) or GitWorkspace(self.folder),
             approved_validation_commands=approved,
             model_routes=more.pop("routes", ROUTES),

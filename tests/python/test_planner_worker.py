@@ -21,7 +21,7 @@ from planner_worker import (
 from planner_worker.fake import FakeRuntime, completed, plan, step
 from planner_worker.independence import is_independent
 from planner_worker.programs import has_program_text
-from planner_worker.validation import approved
+from planner_worker.validation import Validation, approved
 
 
 # A command that brings its program, or names one in words of its own; by program.
@@ -216,6 +216,52 @@ class Planner(Workspace):
             (self.folder / "answer.txt").unlink()
         self.assertIs(Usage(1, None).is_complete, False)
 
+    def test_prices_are_looked_at_before_anything_runs(self) -> None:
+        planner = FakeRuntime()
+        one = Decimal(1)
+        for price in (
+            Price(1.0, 2.0, "USD"), Price(one, Decimal(-1), "USD"), Price(Decimal("NaN"), one, "USD"),  # type: ignore[arg-type]
+            Price(Decimal("Infinity"), one, "USD"), Price(Decimal("1E+999999"), one, "USD"),
+            Price(one, one, " "), Price(one, one, None), Price(1, one, "USD"), None, 1,  # type: ignore[arg-type]
+        ):  # fmt: skip
+            with self.subTest(price=price), self.assertRaises(ContractError):
+                self.once(planner=planner, pricing={"small": price})
+        for more in (
+            {"pricing": [1]}, {"routes": None}, {"routes": {"planner": ModelRoute(1, "low")}},  # type: ignore[arg-type]
+            {"completed_step_ids": "one"}, {"completed_step_ids": [1]},
+        ):  # fmt: skip
+            with self.subTest(more=more), self.assertRaises(ContractError):
+                self.once(planner=planner, **more)
+        self.assertEqual(planner.requests, [])
+
+    def test_an_answer_that_is_no_result_is_a_failed_receipt(self) -> None:
+        prices = {m: Price(Decimal(10), Decimal(20), "USD") for m in ("big", "small")}
+        text = json.dumps(plan([step()]))
+        for number, result in enumerate((
+            None, "completed", 1, TurnResult("done", text), TurnResult(["completed"], text),  # type: ignore[arg-type]
+            TurnResult("completed", None), TurnResult("completed", text, (1, 2)),  # type: ignore[arg-type]
+            *(TurnResult("completed", text, Usage(*counts)) for counts in (
+                ("a", "b"), (-500, -5), (1.0, 1), (True, 1), (1, 10**5000), (Decimal(1), 1), (None, -1),
+            )),
+        )):  # fmt: skip
+            with self.subTest(number=number):
+                receipt = self.once(FakeRuntime(result, writes={"answer.txt": "42"}), pricing=prices)  # type: ignore[arg-type]
+                self.assertEqual((receipt.status, receipt.reason), ("failed", "worker_result_malformed"))
+                self.assertEqual((receipt.cost.reason, receipt.usage.complete), ("usage_incomplete", False))
+                self.assertEqual(list(receipt.write_scope.changed_files), ["answer.txt"])
+                json.dumps(receipt.to_dict())
+                self.again()
+                worker = FakeRuntime()
+                receipt = self.once(worker, planner=FakeRuntime(result), pricing=prices)  # type: ignore[arg-type]
+                self.assertEqual((receipt.status, receipt.reason), ("failed", "planner_result_malformed"))
+                self.assertEqual((receipt.cost.reason, worker.requests), ("usage_incomplete", []))
+
+    def test_a_runner_of_checks_that_answers_nothing_has_run_none(self) -> None:
+        for found in (None, "passed", Validation("x", 1, 0, "exited"), Validation("x", True, 0, "done")):  # type: ignore[arg-type]
+            receipt = self.once(self.good(), runner=lambda command, folder, found=found: found)
+            self.assertEqual((receipt.reason, receipt.validation[0].ending), ("validation_failed", "spawn_failed"))
+            self.again()
+
     def test_a_receipt_has_no_secret_and_no_path(self) -> None:
         for worker in (FakeRuntime(RuntimeError(TOKEN)), FakeRuntime(completed(TOKEN), writes={"answer.txt": TOKEN})):
             made = step(instruction=f"{TOKEN} in {self.folder}", research_summary=TOKEN)
@@ -232,17 +278,30 @@ class Planner(Workspace):
             Receipt("completed", "step_validated", "p", receipt.usage, receipt.cost, worker_calls=2)
 
 
+SMOKES = (
+    "examples/experiments/planner_worker/contract-smoke.py",
+    "examples/experiments/planner_worker/runtime-smoke.py",
+    "examples/external-scheduler-worker-smoke.py",
+)
+
+
 class Smokes(unittest.TestCase):
+    def said(self, *words: str, without: str = "LOOPX_") -> subprocess.CompletedProcess[str]:
+        kept = {k: v for k, v in os.environ.items() if not k.startswith(("LOOPX_", without))}
+        return subprocess.run([sys.executable, *words], capture_output=True, text=True, env=kept)
+
     def test_the_published_smokes_hold(self) -> None:
-        for name in (
-            "examples/experiments/planner_worker/contract-smoke.py",
-            "examples/experiments/planner_worker/runtime-smoke.py",
-            "examples/external-scheduler-worker-smoke.py",
-        ):
-            said = subprocess.run(
-                [sys.executable, str(ROOT / name)], capture_output=True, text=True,
-                env={k: v for k, v in os.environ.items() if not k.startswith("LOOPX_")},
-            )  # fmt: skip
+        for name in SMOKES:
+            said = self.said(str(ROOT / name))
             self.assertEqual(said.returncode, 0, f"{name}\n{said.stdout}{said.stderr}")
             self.assertNotIn("FAILED", said.stdout)
             self.assertIn("checks hold", said.stdout.splitlines()[-1])
+
+    def test_without_the_wheel_they_say_how_to_get_it(self) -> None:
+        for name in (*SMOKES, "scripts/external_scheduler_worker.py"):
+            # `-S` leaves out where the wheel is installed.
+            said = self.said("-S", str(ROOT / name), without="PYTHON")
+            self.assertEqual((said.returncode, said.stdout), (2, ""), f"{name}\n{said.stderr}")
+            self.assertIn("the loopx wheel is missing", said.stderr)
+            self.assertIn("cargo xtask python --pack", said.stderr)
+            self.assertNotIn("Traceback", said.stderr)

@@ -5,7 +5,8 @@ from .contract import ContractError, Plan, Step, parse_plan, read_plan, select
 from .receipt import Receipt
 from .repository import WorkspaceError
 from .routes import Cost, ModelRoute, Price, Usage
-from .runtime import Runtime, TurnRequest, TurnResult, run_planner_worker_once
+from .runtime import run_planner_worker_once
+from .turn import Runtime, TurnRequest, TurnResult
 from .validation import ApprovedCommands, Validation
 from .workspace import GitWorkspace, WriteScope
 

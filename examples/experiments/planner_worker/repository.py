@@ -40,7 +40,8 @@ def git(folder: Path, *words: str) -> bytes:
     kept = {name: value for name, value in os.environ.items() if name not in _ELSEWHERE}
     try:
         said = subprocess.run(
-            ["git", "--no-optional-locks", *words],
+            # Also for this, git starts no watcher of files that a config names.
+            ["git", "-c", "core.fsmonitor=false", "--no-optional-locks", *words],
             cwd=folder,
             env=kept,
             stdin=subprocess.DEVNULL,
