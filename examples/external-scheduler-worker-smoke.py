@@ -16,7 +16,17 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-import loopx
+try:
+    import loopx
+except ImportError as error:
+    if (error.name or "").partition(".")[0] != "loopx":
+        raise
+    print(
+        f"the loopx wheel is missing ({error}): build it in a checkout with `cargo xtask python --pack`"
+        " and install it with `python3 -m pip install target/python/wheels/loopx_kernel-*.whl`",
+        file=sys.stderr,
+    )
+    sys.exit(2)
 
 HERE = Path(__file__).resolve().parent
 WORKER = HERE.parent / "scripts/external_scheduler_worker.py"

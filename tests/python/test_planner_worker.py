@@ -9,87 +9,89 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
 import unittest
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "examples/experiments"))
-
-from planner_worker import (  # noqa: E402
-    ApprovedCommands, ContractError, GitWorkspace, ModelRoute, Price, Receipt, TurnResult, Usage,
-    WorkspaceError, run_planner_worker_once,
+from planner_world import ROOT, ROUTES, TOKEN, Workspace
+from planner_worker import (
+    ApprovedCommands, ContractError, ModelRoute, Price, Receipt, TurnResult, Usage, WorkspaceError,
 )  # fmt: skip
-from planner_worker.fake import FakeRuntime, completed, plan, step  # noqa: E402
-from planner_worker.shelter import FOLDERS, shelter  # noqa: E402
-from planner_worker.validation import approved, is_independent  # noqa: E402
+from planner_worker.fake import FakeRuntime, completed, plan, step
+from planner_worker.independence import is_independent
+from planner_worker.programs import has_program_text
+from planner_worker.validation import Validation, approved
 
-TOKEN = "ghp_" + "a1B2c3D4e5" * 4
-ROUTES = {"planner": ModelRoute("big", "high"), "cheap_worker": ModelRoute("small", "low")}
+
+# A command that brings its program, or names one in words of its own; by program.
+TEXTS = {
+    "python3": "-W ignore -Bc pass|-X importtime -Ic pass|-|-- -||-i a.py|-mtimeit x|-Bm timeit x|-Wignore -"
+    "|-m coverage run -m timeit x|--check-hash-based-pycs always -c x|-c 1|-Bc 1|-B -c1",
+    "npm": "exec -- x|x -- x|exe -- x|--script-shell ./x test|test --script-shell ./x"
+    "|test --node-options=--import=data:x|-- exec x",
+    "npx": "--call x|-c x|--call=x|-yc x|node -e x|node@20 -pe x|-- sh -c x|-p node node --eval=x",
+    "cargo": "--config build.rustc-wrapper=x test|test --config=a=b|eval x",
+    "go": "test -exec x|test --exec=x ./...|test -run X -toolexec x",
+    "node": "-e x|-p x|--eval=x|-pe x|-|",
+    "perl": "-ne x|-e x|-Mx -e1", "ruby": "-e x|", "sh": "-c x|-ec x|-s", "bash": "-lc x",
+}  # fmt: skip
+PLAIN = [
+    "python3 -B check.py -cx", "python3 -W ignore check.py -c x", "python3 -Werror -X dev check.py",
+    "python3 -- check.py", "python3 -m unittest", "python3 -m pytest -q tests", "pytest -k=a=b tests",
+    "pytest -c pytest.ini", "cargo test --lib", "cargo +nightly test -- --nocapture", "go test ./...",
+    "go test -run X -race ./a", "npm test", "npm run lint -- --fix", "npx jest tests",
+    "npx --no-install tsc -p .", "npx node check.js -e", "npx @scope/tool@1 x",
+]  # fmt: skip
+# A check, and a file by which it would be no more than the word of whoever wrote it.
+OWN = [
+    ("python3 tests/test_x.py", "tests/test_x.py"), ("pytest tests", "tests/test_x.py"),
+    ("python3 -m unittest tests.test_x.Case", "tests/test_x.py"), ("pytest .", "tests/test_x.py"),
+    ("pytest", "tests/test_a.py"), ("pytest -k x", "tests/test_a.py"), ("python3 -m pytest", "a_test.py"),
+    ("python3 -m unittest", "tests/test_a.py"), ("python3 -m unittest -v", "test_a.py"),
+    ("python3 -m unittest discover -s tests", "tests/test_a.py"), ("python3 ./check.py", "check.py"),
+    ("python3 -m unittest discover -p check*.py", "check_a.py"), ("pytest other", "conftest.py"),
+    ("pytest other", "pyproject.toml"), ("python3 check.py", "json.py"), ("python3 .", "__main__.py"),
+    ("python3 -m a.b", "a/__init__.py"), ("python3 -m a.b", "a/b/__main__.py"), ("cargo test", "src/lib.rs"),
+    ("cargo test --test a", "tests/a.rs"), ("cargo clippy", "build.rs"), ("go test ./...", "x_test.go"),
+    ("go test ./a/...", "a/b/x_test.go"), ("npm test", "package.json"), ("npm test", "a.test.js"),
+    ("npx jest", "src/__tests__/a.js"), ("npx vitest", "vitest.config.ts"),
+]  # fmt: skip
+OTHERS = [
+    ("python3 check.py", "tests/test_x.py"), ("pytest other", "tests/test_x.py"), ("pytest", "src/a.py"),
+    ("python3 -m unittest tests.test_y", "tests/test_x.py"), ("python3 -m unittest", "answer.txt"),
+    ("python3 -m unittest discover -s other", "tests/test_x.py"), ("cargo test --test it", "src/lib.rs"),
+    ("cargo clippy", "src/lib.rs"), ("go test ./...", "a.go"), ("npm test", "src/a.js"),
+]  # fmt: skip
 
 
 class Approval(unittest.TestCase):
     def test_program_texts_and_ways_out_are_not_approved(self) -> None:
+        for program, cases in TEXTS.items():
+            for words in cases.split("|"):
+                with self.subTest(f"{program} {words}"):
+                    self.assertTrue(has_program_text([program, *words.split()]))
+                    with self.assertRaises(ContractError):
+                        approved([f"{program} {words}"])
         for command in [
-            "python3 -c 1", "python3 -Bc 1", "python3 -B -c1", "go -C/etc test", "pytest --x=/tmp/p=1",
-            "pytest ../x", "pytest ~/x", "cargo test --manifest-path=/x/Cargo.toml",
+            "go -C/etc test", "pytest --x=/tmp/p=1", "pytest ../x", "pytest ~/x",
+            "cargo test --manifest-path=/x/Cargo.toml",
         ]:  # fmt: skip
             with self.subTest(command), self.assertRaises(ContractError):
                 approved([command])
-        self.assertEqual(len(approved(["python3 -B check.py -cx", "pytest -k=a=b tests", "cargo test --lib"])), 3)
+        self.assertEqual(approved(PLAIN), frozenset(PLAIN))
 
     def test_a_check_that_begins_in_the_workers_files_is_not_independent(self) -> None:
-        for command in ["python3 tests/test_x.py", "python3 -m unittest tests.test_x.Case", "pytest tests", "pytest ."]:
-            self.assertFalse(is_independent(command, {"tests/test_x.py"}), command)
-        for command in ["python3 check.py", "pytest other", "python3 -m unittest tests.test_y"]:
-            self.assertTrue(is_independent(command, {"tests/test_x.py"}), command)
+        for expected, cases in ((False, OWN), (True, OTHERS)):
+            for command, path in cases:
+                with self.subTest(command, path=path):
+                    self.assertIs(is_independent(command, {path}), expected)
 
-
-class Workspace(unittest.TestCase):
-    """A worktree with scripts that may check, and a call of the planner-worker on it."""
-
-    def setUp(self) -> None:
-        if shutil.which("git") is None:
-            self.skipTest("git is not on PATH")
-        self.folder = Path(tempfile.mkdtemp(prefix="loopx-planner-")).resolve()
-        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
-        self.put("check.py", "import sys; sys.exit(open('answer.txt').read() != '42')")
-        self.put("slow.py", "import time; time.sleep(60)")
-        self.put("writes.py", "open('answer.txt', 'a').write('x')")
-        who = ["-c", "user.name=x", "-c", "user.email=x@example.org"]
-        for words in (["init", "-q"], ["add", "."], [*who, "commit", "-q", "-m", "x"]):
-            subprocess.run(["git", *words], cwd=self.folder, check=True)
-
-    def put(self, path: str, text: str) -> None:
-        (self.folder / path).write_text(text, encoding="utf-8")
-
-    def once(
-        self,
-        worker: FakeRuntime | None = None,
-        *steps: dict[str, Any],
-        planner: FakeRuntime | None = None,
-        approved: tuple[str, ...] = ("python3 check.py", "python3 slow.py", "python3 writes.py"),
-        timeout: float = 30.0,
-        **more: Any,
-    ) -> Receipt:
-        answer = json.dumps(plan(steps or [step()]))
-        return run_planner_worker_once(
-            objective="x",
-            task_instruction="y",
-            cwd=self.folder,
-            planner=planner or FakeRuntime(completed(answer)),
-            worker=worker or FakeRuntime(),
-            validation_runner=ApprovedCommands(approved, timeout_seconds=timeout),
-            workspace_observer=GitWorkspace(self.folder),
-            approved_validation_commands=approved,
-            model_routes=more.pop("routes", ROUTES),
-            **more,
-        )
-
-    def good(self, **more: Any) -> FakeRuntime:
-        return FakeRuntime(completed(), writes={"answer.txt": "42"}, **more)
+    def test_what_a_script_of_npm_names_is_what_runs(self) -> None:
+        with tempfile.TemporaryDirectory() as made:
+            Path(made, "package.json").write_text('{"scripts": {"test": "node check.cjs && x"}}')
+            self.assertFalse(is_independent("npm test", {"check.cjs"}, Path(made)))
+            self.assertTrue(is_independent("npm test", {"other.cjs"}, Path(made)))
 
 
 class Planner(Workspace):
@@ -179,6 +181,21 @@ class Planner(Workspace):
         self.assertEqual(receipt.reason, "step_checked_by_its_own_files")
         self.assertIs(receipt.validation[0].independent, False)
 
+    def test_a_check_that_the_worker_rewrote_is_told(self) -> None:
+        budget = {"max_files": 5, "max_bytes_per_file": 1000, "allow_extra_files": True}
+        for writes in ({"answer.txt": "41", "check.py": "pass"}, {"answer.txt": "42", "json.py": ""}):
+            receipt = self.once(FakeRuntime(completed(), writes=writes), step(context_budget=budget))
+            self.assertEqual((receipt.status, receipt.reason), ("completed", "step_checked_by_its_own_files"))
+            self.assertIs(receipt.validation[0].independent, False)
+            self.again()
+        whole = "python3 -m unittest"
+        test = "import unittest\nclass T(unittest.TestCase):\n    def test_it(self): pass\n"
+        receipt = self.once(
+            FakeRuntime(completed(), writes={"test_own.py": test}),
+            step(target_files=["test_own.py"], validation_commands=[whole]), approved=(whole,),
+        )  # fmt: skip
+        self.assertEqual(receipt.reason, "step_checked_by_its_own_files")
+
     def test_routes_are_explicit(self) -> None:
         with self.assertRaises(ContractError):
             self.once(routes={"cheap_worker": ModelRoute("m", "low")})
@@ -199,6 +216,52 @@ class Planner(Workspace):
             (self.folder / "answer.txt").unlink()
         self.assertIs(Usage(1, None).is_complete, False)
 
+    def test_prices_are_looked_at_before_anything_runs(self) -> None:
+        planner = FakeRuntime()
+        one = Decimal(1)
+        for price in (
+            Price(1.0, 2.0, "USD"), Price(one, Decimal(-1), "USD"), Price(Decimal("NaN"), one, "USD"),  # type: ignore[arg-type]
+            Price(Decimal("Infinity"), one, "USD"), Price(Decimal("1E+999999"), one, "USD"),
+            Price(one, one, " "), Price(one, one, None), Price(1, one, "USD"), None, 1,  # type: ignore[arg-type]
+        ):  # fmt: skip
+            with self.subTest(price=price), self.assertRaises(ContractError):
+                self.once(planner=planner, pricing={"small": price})
+        for more in (
+            {"pricing": [1]}, {"routes": None}, {"routes": {"planner": ModelRoute(1, "low")}},  # type: ignore[arg-type]
+            {"completed_step_ids": "one"}, {"completed_step_ids": [1]},
+        ):  # fmt: skip
+            with self.subTest(more=more), self.assertRaises(ContractError):
+                self.once(planner=planner, **more)
+        self.assertEqual(planner.requests, [])
+
+    def test_an_answer_that_is_no_result_is_a_failed_receipt(self) -> None:
+        prices = {m: Price(Decimal(10), Decimal(20), "USD") for m in ("big", "small")}
+        text = json.dumps(plan([step()]))
+        for number, result in enumerate((
+            None, "completed", 1, TurnResult("done", text), TurnResult(["completed"], text),  # type: ignore[arg-type]
+            TurnResult("completed", None), TurnResult("completed", text, (1, 2)),  # type: ignore[arg-type]
+            *(TurnResult("completed", text, Usage(*counts)) for counts in (
+                ("a", "b"), (-500, -5), (1.0, 1), (True, 1), (1, 10**5000), (Decimal(1), 1), (None, -1),
+            )),
+        )):  # fmt: skip
+            with self.subTest(number=number):
+                receipt = self.once(FakeRuntime(result, writes={"answer.txt": "42"}), pricing=prices)  # type: ignore[arg-type]
+                self.assertEqual((receipt.status, receipt.reason), ("failed", "worker_result_malformed"))
+                self.assertEqual((receipt.cost.reason, receipt.usage.complete), ("usage_incomplete", False))
+                self.assertEqual(list(receipt.write_scope.changed_files), ["answer.txt"])
+                json.dumps(receipt.to_dict())
+                self.again()
+                worker = FakeRuntime()
+                receipt = self.once(worker, planner=FakeRuntime(result), pricing=prices)  # type: ignore[arg-type]
+                self.assertEqual((receipt.status, receipt.reason), ("failed", "planner_result_malformed"))
+                self.assertEqual((receipt.cost.reason, worker.requests), ("usage_incomplete", []))
+
+    def test_a_runner_of_checks_that_answers_nothing_has_run_none(self) -> None:
+        for found in (None, "passed", Validation("x", 1, 0, "exited"), Validation("x", True, 0, "done")):  # type: ignore[arg-type]
+            receipt = self.once(self.good(), runner=lambda command, folder, found=found: found)
+            self.assertEqual((receipt.reason, receipt.validation[0].ending), ("validation_failed", "spawn_failed"))
+            self.again()
+
     def test_a_receipt_has_no_secret_and_no_path(self) -> None:
         for worker in (FakeRuntime(RuntimeError(TOKEN)), FakeRuntime(completed(TOKEN), writes={"answer.txt": TOKEN})):
             made = step(instruction=f"{TOKEN} in {self.folder}", research_summary=TOKEN)
@@ -215,194 +278,30 @@ class Planner(Workspace):
             Receipt("completed", "step_validated", "p", receipt.usage, receipt.cost, worker_calls=2)
 
 
-LIBRARY = """
-pub fn answer() -> &'static str { include_str!("../answer.txt") }
-#[test]
-fn it_is_right() { assert_eq!(answer(), "42"); }
-"""
-GO = """package x
-import ("os"; "testing")
-func TestAnswer(t *testing.T) {
-    text, _ := os.ReadFile("answer.txt")
-    if string(text) != "42" { t.Fatal(string(text)) }
-}
-"""
-# What runs checks, each with the files that it needs: all of them keep caches.
-RUNNERS = {
-    "python3 -m unittest tests.test_answer": {},
-    "pytest tests/test_answer.py": {},
-    "cargo test --offline --quiet": {
-        "Cargo.toml": '[package]\nname = "x"\nversion = "0.1.0"\nedition = "2021"\n[workspace]\n',
-        "Cargo.lock": '# This file is automatically @generated by Cargo.\n# It is not intended for manual editing.\nversion = 3\n\n[[package]]\nname = "x"\nversion = "0.1.0"\n',
-        "src/lib.rs": LIBRARY,
-    },
-    "go test ./...": {"go.mod": "module x\n\ngo 1.18\n", "x_test.go": GO},
-    "npm test": {"package.json": '{"scripts": {"test": "node check.cjs"}}',
-                 "check.cjs": "process.exit(require('fs').readFileSync('answer.txt', 'utf8') === '42' ? 0 : 1)"},
-}  # fmt: skip
-
-
-class Checks(Workspace):
-    """What a check leaves behind: nothing in the workspace, nothing beside it, nothing that runs."""
-
-    def setUp(self) -> None:
-        super().setUp()
-        self.beside = Path(tempfile.mkdtemp(prefix="loopx-beside-")).resolve()
-        self.addCleanup(shutil.rmtree, self.beside, ignore_errors=True)
-
-    def commit(self, files: dict[str, str]) -> None:
-        for path, text in files.items():
-            (self.folder / path).parent.mkdir(exist_ok=True)
-            self.put(path, text)
-        who = ["-c", "user.name=x", "-c", "user.email=x@example.org"]
-        for words in (["add", "."], [*who, "commit", "-q", "--allow-empty", "-m", "x"]):
-            subprocess.run(["git", *words], cwd=self.folder, check=True)
-
-    def checked(self, script: str, timeout: float = 30.0) -> Receipt:
-        """What comes of a check that is this script, and passes unless it says otherwise."""
-        self.commit({"own_check.py": script})
-        command = "python3 own_check.py"
-        receipt = self.once(self.good(), step(validation_commands=[command]), approved=(command,), timeout=timeout)
-        (self.folder / "answer.txt").unlink()
-        return receipt
-
-    def pid(self) -> int:
-        """The process that the script has left, once it has said its number."""
-        file = self.beside / "pid"
-        for _ in range(500):
-            if file.is_file() and (text := file.read_text()).endswith("\n"):
-                return int(text)
-            time.sleep(0.01)
-        raise AssertionError("the check did not say what it left")
-
-    def gone(self, pid: int, seconds: float = 0.0) -> bool:
-        limit = time.monotonic() + seconds
-        while True:
-            try:
-                state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-            except OSError:
-                return True
-            if state in "ZX":
-                return True
-            if time.monotonic() >= limit:
-                return False
-            time.sleep(0.01)
-
-    def leaves(self, environment: str, then: str = "") -> str:
-        """A script that leaves a process in a session of its own."""
-        sleep = f"import os, time; open({str(self.beside / 'new')!r}, 'w').write(str(os.getpid()) + chr(10)); os.rename({str(self.beside / 'new')!r}, {str(self.beside / 'pid')!r}); time.sleep(60)"
-        return (
-            "import os, subprocess, sys, time\n"
-            f"subprocess.Popen([sys.executable, '-c', {sleep!r}], start_new_session=True, env={environment},"
-            " stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)\n"
-            f"while not os.path.exists({str(self.beside / 'pid')!r}): time.sleep(0.01)\n{then}\n"
-        )
-
-    def test_caches_of_runners_are_no_change(self) -> None:
-        test = "import unittest\nfrom tests.read import answer\nclass T(unittest.TestCase):\n    def test_it(self): self.assertEqual(answer(), '42')\n"
-        python = {"tests/__init__.py": "", "tests/read.py": "answer = lambda: open('answer.txt').read()\n", "tests/test_answer.py": test}
-        self.commit({**python, **{path: text for files in RUNNERS.values() for path, text in files.items()}})
-        for command in RUNNERS:
-            program = command.split()[0]
-            with self.subTest(command):
-                if shutil.which(program) is None:
-                    print(f"SKIPPED: {program} is not on PATH: its caches are not looked for")
-                    continue
-                receipt = self.once(self.good(), step(validation_commands=[command]), approved=(command,), timeout=300)
-                self.assertEqual((receipt.status, receipt.reason), ("completed", "step_validated"), receipt)
-                self.assertEqual(list(receipt.write_scope.changed_files), ["answer.txt"])
-                (self.folder / "answer.txt").unlink()
-
-    def test_what_programs_keep_goes_to_a_folder_that_is_gone_afterwards(self) -> None:
-        names = [*FOLDERS, "COVERAGE_FILE"]
-        report = self.beside / "said.json"
-        os.environ["SOME_TOKEN"] = TOKEN
-        self.addCleanup(os.environ.pop, "SOME_TOKEN")
-        receipt = self.checked(
-            "import json, os, pathlib\n"
-            f"places = {{name: os.environ[name] for name in {names!r}}}\n"
-            "for name, place in places.items():\n"
-            "    if name != 'COVERAGE_FILE':\n"
-            "        made = pathlib.Path(place, 'a', name); made.mkdir(parents=True)\n"
-            "        (made / 'file').write_text('x'); (made / 'file').chmod(0o400); made.chmod(0o500)\n"
-            f"json.dump({{**places, 'all': dict(os.environ)}}, open({str(report)!r}, 'w'))\n"
-        )
-        self.assertEqual(receipt.reason, "step_validated")
-        said = json.loads(report.read_text())
-        seen = said.pop("all")
-        for name, place in said.items():
-            self.assertFalse(Path(place).is_relative_to(self.folder), name)
-            self.assertFalse(Path(place).exists(), f"{name} is left: {place}")
-        self.assertFalse(Path(said["HOME"]).parent.exists())
-        self.assertEqual((seen["PYTEST_ADDOPTS"], seen["PYTHONDONTWRITEBYTECODE"]), ("-p no:cacheprovider", "1"))
-        self.assertNotIn("SOME_TOKEN", seen)
-
-    def test_temporary_files_in_the_workspace_are_not_used(self) -> None:
-        usual, tempfile.tempdir = tempfile.tempdir, str(self.folder)
-        try:
-            with shelter(self.folder) as own:
-                self.assertFalse(own.is_relative_to(self.folder))
-            self.assertFalse(own.exists())
-        finally:
-            tempfile.tempdir = usual
-
-    @unittest.skipUnless(sys.platform == "linux", "only Linux lets a process adopt what has left its group")
-    def test_what_has_left_the_checks_session_ends_with_it(self) -> None:
-        for environment in ("None", "{}"):
-            receipt = self.checked(self.leaves(environment))
-            self.assertEqual(receipt.reason, "step_validated")
-            self.assertTrue(self.gone(self.pid()), environment)
-            (self.beside / "pid").unlink()
-        receipt = self.checked(self.leaves("None", "time.sleep(60)"), timeout=3)
-        self.assertEqual(receipt.validation[0].ending, "timeout")
-        self.assertTrue(self.gone(self.pid()))
-
-    @unittest.skipUnless(sys.platform == "linux", "only Linux shows the environment of processes")
-    def test_a_check_that_kills_its_guard_has_failed_and_ends(self) -> None:
-        receipt = self.checked(self.leaves("None", "os.kill(os.getppid(), 9); time.sleep(60)"))
-        self.assertEqual((receipt.reason, receipt.validation[0].ending), ("validation_failed", "signal"))
-        self.assertTrue(self.gone(self.pid()))
-
-    @unittest.skipUnless(sys.platform == "linux", "only Linux lets a process adopt what has left its group")
-    def test_a_check_ends_when_its_caller_is_killed(self) -> None:
-        self.commit({"own_check.py": self.leaves("None", "time.sleep(60)")})
-        script = (
-            f"import sys; sys.path.insert(0, {str(ROOT / 'examples/experiments')!r})\n"
-            "from pathlib import Path; from planner_worker import ApprovedCommands\n"
-            "ApprovedCommands(['python3 own_check.py'])('python3 own_check.py', Path('.'))\n"
-        )
-        with subprocess.Popen(
-            [sys.executable, "-B", "-c", script], cwd=self.folder,
-            env={**os.environ, "TMPDIR": str(self.beside)},
-        ) as caller:
-            pid = self.pid()
-            self.assertFalse(self.gone(pid))
-            self.assertEqual(len(list(self.beside.glob("loopx-check-*"))), 1)
-            caller.kill()
-        self.assertTrue(self.gone(pid, seconds=20))
-        limit = time.monotonic() + 20
-        while (left := list(self.beside.glob("loopx-check-*"))) and time.monotonic() < limit:
-            time.sleep(0.01)
-        self.assertEqual(left, [], "what the check kept for itself is left")
-
-    def test_other_children_of_the_caller_go_on(self) -> None:
-        with subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"]) as other:
-            self.assertEqual(self.checked("pass").reason, "step_validated")
-            self.assertIsNone(other.poll())
-            other.kill()
+SMOKES = (
+    "examples/experiments/planner_worker/contract-smoke.py",
+    "examples/experiments/planner_worker/runtime-smoke.py",
+    "examples/external-scheduler-worker-smoke.py",
+)
 
 
 class Smokes(unittest.TestCase):
+    def said(self, *words: str, without: str = "LOOPX_") -> subprocess.CompletedProcess[str]:
+        kept = {k: v for k, v in os.environ.items() if not k.startswith(("LOOPX_", without))}
+        return subprocess.run([sys.executable, *words], capture_output=True, text=True, env=kept)
+
     def test_the_published_smokes_hold(self) -> None:
-        for name in (
-            "examples/experiments/planner_worker/contract-smoke.py",
-            "examples/experiments/planner_worker/runtime-smoke.py",
-            "examples/external-scheduler-worker-smoke.py",
-        ):
-            said = subprocess.run(
-                [sys.executable, str(ROOT / name)], capture_output=True, text=True,
-                env={k: v for k, v in os.environ.items() if not k.startswith("LOOPX_")},
-            )  # fmt: skip
+        for name in SMOKES:
+            said = self.said(str(ROOT / name))
             self.assertEqual(said.returncode, 0, f"{name}\n{said.stdout}{said.stderr}")
             self.assertNotIn("FAILED", said.stdout)
             self.assertIn("checks hold", said.stdout.splitlines()[-1])
+
+    def test_without_the_wheel_they_say_how_to_get_it(self) -> None:
+        for name in (*SMOKES, "scripts/external_scheduler_worker.py"):
+            # `-S` leaves out where the wheel is installed.
+            said = self.said("-S", str(ROOT / name), without="PYTHON")
+            self.assertEqual((said.returncode, said.stdout), (2, ""), f"{name}\n{said.stderr}")
+            self.assertIn("the loopx wheel is missing", said.stderr)
+            self.assertIn("cargo xtask python --pack", said.stderr)
+            self.assertNotIn("Traceback", said.stderr)

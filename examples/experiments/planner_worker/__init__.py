@@ -3,10 +3,12 @@ the caller approved, and answers a typed receipt. Nothing stable may import it."
 
 from .contract import ContractError, Plan, Step, parse_plan, read_plan, select
 from .receipt import Receipt
+from .repository import WorkspaceError
 from .routes import Cost, ModelRoute, Price, Usage
-from .runtime import Runtime, TurnRequest, TurnResult, run_planner_worker_once
+from .runtime import run_planner_worker_once
+from .turn import Runtime, TurnRequest, TurnResult
 from .validation import ApprovedCommands, Validation
-from .workspace import GitWorkspace, WorkspaceError, WriteScope
+from .workspace import GitWorkspace, WriteScope
 
 __all__ = [
     "ApprovedCommands",

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any, Literal, get_args
 
+from .repository import is_control
+
 PLAN_SCHEMA = "planner_worker_plan_v0"
 STEP_SCHEMA = "planner_worker_step_v0"
 MOST_STEPS = 8
@@ -284,7 +286,7 @@ def _positive(value: Any, at: str) -> int:
 def _relative(path: str, at: str) -> None:
     parts = PurePosixPath(path).parts
     plain = path == str(PurePosixPath(path)) and path.isprintable() and "\\" not in path
-    if not parts or not plain or path.startswith(("/", "~")) or ".." in parts or parts[0] == ".git":
+    if not parts or not plain or path.startswith(("/", "~")) or ".." in parts or is_control(path):
         raise ContractError(f"{at} must be a repository-relative path")
 
 

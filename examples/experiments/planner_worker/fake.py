@@ -8,7 +8,7 @@ from typing import Any
 
 from .contract import PLAN_SCHEMA, STEP_SCHEMA
 from .routes import Usage
-from .runtime import TurnRequest, TurnResult
+from .turn import TurnRequest, TurnResult
 
 
 class FakeRuntime:

@@ -5,12 +5,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import Context, Decimal, localcontext
 from typing import Literal
 
 from .contract import ContractError
 
 ROLES = ("planner", "cheap_worker", "strong_worker")
+MOST = 10**15
+"""The largest price and the largest count of tokens: more is a mistake."""
 _MILLION = Decimal(1_000_000)
 
 
@@ -69,14 +71,45 @@ Spent = Sequence[tuple[ModelRoute, "Usage | None"]]
 
 def checked(routes: Mapping[str, ModelRoute]) -> dict[str, ModelRoute]:
     """The routes that were given, each by a role that there is, and one for the planner."""
+    if not isinstance(routes, Mapping):
+        raise ContractError("model routes are a mapping of roles")
     for role, route in routes.items():
         if role not in ROLES:
             raise ContractError(f"there is no role {role!r}; there are {', '.join(ROLES)}")
-        if not isinstance(route, ModelRoute) or not route.model.strip() or not route.effort.strip():
+        if not isinstance(route, ModelRoute) or not _is_word(route.model) or not _is_word(route.effort):
             raise ContractError(f"the route of {role} names a model and an effort")
     if "planner" not in routes:
         raise ContractError("the model route of the planner is not given")
     return dict(routes)
+
+
+def priced(pricing: Mapping[str, Price] | None) -> dict[str, Price]:
+    """The prices that were given, each a finite amount from 0 up, in a currency."""
+    if pricing is None:
+        return {}
+    if not isinstance(pricing, Mapping):
+        raise ContractError("prices are a mapping of models")
+    for model, price in pricing.items():
+        if not _is_word(model) or not isinstance(price, Price) or not _is_word(price.currency):
+            raise ContractError("a price is one of a model, in a currency")
+        for amount in (price.input_per_million, price.output_per_million):
+            if not isinstance(amount, Decimal) or not amount.is_finite() or not 0 <= amount <= MOST:
+                raise ContractError(f"a price of {model} is not a Decimal from 0 to {MOST}")
+    return dict(pricing)
+
+
+def is_usage(usage: object) -> bool:
+    """Whether this is what a turn may report: whole numbers from 0 up, or nothing."""
+    if usage is None:
+        return True
+    return isinstance(usage, Usage) and all(
+        count is None or (type(count) is int and 0 <= count <= MOST)
+        for count in (usage.input_tokens, usage.output_tokens)
+    )
+
+
+def _is_word(value: object) -> bool:
+    return isinstance(value, str) and bool(value.strip())
 
 
 def total(spent: Spent) -> TotalUsage:
@@ -90,6 +123,12 @@ def total(spent: Spent) -> TotalUsage:
 
 def cost(spent: Spent, pricing: Mapping[str, Price] | None) -> Cost:
     """What the turns cost by the prices that were given, one for each model."""
+    # Not in the caller's context, which may round or raise.
+    with localcontext(Context(prec=100)):
+        return _cost(spent, pricing)
+
+
+def _cost(spent: Spent, pricing: Mapping[str, Price] | None) -> Cost:
     if not total(spent).complete:
         return Cost(False, None, None, "usage_incomplete")
     amount = Decimal(0)

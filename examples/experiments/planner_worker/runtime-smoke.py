@@ -13,9 +13,19 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from planner_worker import ApprovedCommands, GitWorkspace, ModelRoute, Price, TurnResult
-from planner_worker import run_planner_worker_once
-from planner_worker.fake import FakeRuntime, completed, plan, step
+try:
+    from planner_worker import ApprovedCommands, GitWorkspace, ModelRoute, Price, TurnResult
+    from planner_worker import run_planner_worker_once
+    from planner_worker.fake import FakeRuntime, completed, plan, step
+except ImportError as error:
+    if (error.name or "").partition(".")[0] != "loopx":
+        raise
+    print(
+        f"the loopx wheel is missing ({error}): build it in a checkout with `cargo xtask python --pack`"
+        " and install it with `python3 -m pip install target/python/wheels/loopx_kernel-*.whl`",
+        file=sys.stderr,
+    )
+    sys.exit(2)
 
 CHECK = "import sys\nsys.exit(open('answer.txt').read() != '42\\n')\n"
 ROUTES = {"planner": ModelRoute("fake-large", "high"), "cheap_worker": ModelRoute("fake-small", "low")}

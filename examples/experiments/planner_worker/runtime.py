@@ -4,45 +4,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import Literal, Protocol
+from dataclasses import replace
 
 from . import routes as money
 from . import workspace as place
 from .contract import ContractError, Plan, Step, parse_plan, select
 from .receipt import Reason, Receipt, Status
+from .repository import WorkspaceError
 from .routes import ModelRoute, Price, Usage
-from .validation import Validation, ValidationRunner, approved, is_independent
-from .workspace import Snapshot, WorkspaceError, WorkspaceObserver, WriteScope
-
-
-@dataclass(frozen=True)
-class TurnRequest:
-    """What a model is asked."""
-
-    role: Literal["planner", "worker"]
-    prompt: str
-    cwd: Path
-    route: ModelRoute
-    may_write: bool
-    timeout_seconds: float
-
-
-@dataclass(frozen=True)
-class TurnResult:
-    """How a model's turn ended."""
-
-    outcome: Literal["completed", "failed", "timeout"]
-    text: str = ""
-    usage: Usage | None = None
-    """As it was reported at the turn's end; None when it was not."""
-
-
-class Runtime(Protocol):
-    """A provider of models. It ends a turn at its time limit, and everything that it started."""
-
-    def __call__(self, request: TurnRequest) -> TurnResult: ...
+from .turn import (
+    Runtime, TurnRequest, TurnResult, is_result, planner_prompt, turn_of, worker_prompt,
+)  # fmt: skip
+from .validation import ValidationRunner, approved, checked
+from .workspace import Snapshot, WorkspaceObserver, WriteScope
 
 
 def run_planner_worker_once(
@@ -62,14 +36,17 @@ def run_planner_worker_once(
 ) -> Receipt:
     """Plans once, runs at most one worker step, and checks it with what the caller approved.
 
-    Raises :class:`ContractError` for a plan, a route or an approval that is not what it has to
-    be, :class:`WorkspaceError` for a workspace that is not clean, and what the planner raised;
-    nothing of a worker was run then, and the workspace is as it was. Everything else is a receipt,
-    which has no `plan_id` where a planner failed and left a change.
+    Raises :class:`ContractError` for a plan, a route, a price or an approval that is not what it
+    has to be, :class:`WorkspaceError` for a workspace that is not clean, no worktree's root, or not
+    the one that is watched, and what the planner raised; nothing of a worker was run then, and the
+    workspace is as it was. Everything else is a receipt, which has no `plan_id` where a planner
+    failed and left a change, or answered no whole :class:`TurnResult`.
     """
-    folder = place.root_of(cwd)
+    folder = place.root_of(cwd, workspace_observer)
     commands = approved(approved_validation_commands)
     routes = money.checked(model_routes)
+    prices = money.priced(pricing)
+    completed = completed_of(completed_step_ids)
     workspace_observer.assert_clean()
     before = workspace_observer.snapshot()
 
@@ -82,6 +59,7 @@ def run_planner_worker_once(
         timeout_seconds=turn_timeout_seconds,
     )
     spent: list[tuple[ModelRoute, Usage | None]] = []
+    is_malformed = False
     plan: Plan | None = None
 
     def receipt(status: Status, reason: Reason, **known: object) -> Receipt:
@@ -90,7 +68,7 @@ def run_planner_worker_once(
             reason=reason,
             plan_id=None if plan is None else plan.plan_id,
             usage=money.total(spent),
-            cost=money.cost(spent, pricing),
+            cost=money.cost(spent, prices),
             **known,  # type: ignore[arg-type]
         )
 
@@ -103,8 +81,9 @@ def run_planner_worker_once(
     failure: Exception | None = None
     try:
         planned = planner(asked)
-        spent.append((asked.route, planned.usage))
-        plan = plan_of(planned)
+        is_malformed = not is_result(planned)
+        spent.append((asked.route, None if is_malformed else planned.usage))
+        plan = None if is_malformed else plan_of(planned)
     except Exception as error:  # noqa: BLE001, a provider may raise anything
         failure = error
         spent = spent or [(asked.route, None)]
@@ -115,10 +94,12 @@ def run_planner_worker_once(
     if changed := place.changes(before, after_plan):
         scope = WriteScope(False, changed, tuple(f"{path}:by_planner" for path in changed))
         return receipt("failed", "planner_changed_workspace", write_scope=scope)
+    if is_malformed:
+        return receipt("failed", "planner_result_malformed")
     if failure is not None:
         raise failure
     assert plan is not None
-    chosen = select(plan, tuple(completed_step_ids))
+    chosen = select(plan, completed)
     step = chosen.step
     if step is None:
         return receipt("completed", "all_steps_completed")
@@ -145,18 +126,22 @@ def run_planner_worker_once(
             asked, role="worker", prompt=worker_prompt(plan, step), route=route, may_write=True
         ),
     )
-    spent.append((route, done.usage))
+    spent.append((route, None if done is None else done.usage))
     after = looked()
     if after is None:
         return receipt("failed", "workspace_unreadable", **named)
     scope = place.check(folder, step, before, after)
+    if done is None:
+        return receipt("failed", "worker_result_malformed", write_scope=scope, **named)
     if done.outcome != "completed":
         reason: Reason = "worker_timeout" if done.outcome == "timeout" else "worker_failed"
         return receipt("failed", reason, write_scope=scope, **named)
     if not scope.passed:
         return receipt("failed", "worker_outside_contract", write_scope=scope, **named)
 
-    checks = [checked(validation_runner, command, folder, step) for command in _once(step)]
+    # What was really written: extra files are no targets.
+    written = {*step.target_files, *scope.changed_files}
+    checks = [checked(validation_runner, command, folder, written) for command in _once(step)]
     named = {**named, "validation": checks}
     at_end = looked()
     if at_end is None:
@@ -179,47 +164,13 @@ def plan_of(planned: TurnResult) -> Plan:
     return parse_plan(planned.text)
 
 
-def turn_of(runtime: Runtime, request: TurnRequest) -> TurnResult:
-    """A worker's turn; one that raises has failed, and what it says stays with it."""
-    try:
-        return runtime(request)
-    except TimeoutError:
-        return TurnResult("timeout")
-    except Exception:  # noqa: BLE001, a provider may raise anything
-        return TurnResult("failed")
-
-
-def checked(runner: ValidationRunner, command: str, folder: Path, step: Step) -> Validation:
-    """One check, told whether it is more than the worker's word."""
-    try:
-        found = runner(command, folder)
-    except Exception:  # noqa: BLE001
-        found = Validation(command, False, None, "spawn_failed")
-    return replace(found, command=command, independent=is_independent(command, step.target_files))
+def completed_of(step_ids: Iterable[str]) -> tuple[str, ...]:
+    """The ids of steps that are done, by what the caller says."""
+    found = () if isinstance(step_ids, str) else tuple(step_ids)
+    if isinstance(step_ids, str) or not all(isinstance(step_id, str) for step_id in found):
+        raise ContractError("completed steps are a list of ids")
+    return found
 
 
 def _once(step: Step) -> list[str]:
     return list(dict.fromkeys(step.validation_commands))
-
-
-def planner_prompt(objective: str, task_instruction: str, commands: list[str]) -> str:
-    """What the planner is asked."""
-    checks = "\n".join(f"- {command}" for command in commands) or "- none"
-    return (
-        f"Objective: {objective}\nTask: {task_instruction}\n"
-        "Answer with one JSON object of the schema planner_worker_plan_v0, at most 8 steps of the "
-        "schema planner_worker_step_v0, and nothing around it. Change no file.\n"
-        f"Checks that may be run, word for word:\n{checks}"
-    )
-
-
-def worker_prompt(plan: Plan, step: Step) -> str:
-    """What the worker is asked: its step and no other."""
-    files = "\n".join(f"- {path}" for path in step.target_files)
-    criteria = "\n".join(f"- {text}" for text in step.done_criteria)
-    notes = "".join(f"\n- {text}" for text in step.implementation_notes) or " none"
-    return (
-        f"Objective: {plan.objective}\nStep {step.step_id}: {step.instruction}\n"
-        f"Files that may be changed:\n{files}\nNotes:{notes}\nDone when:\n{criteria}\n"
-        f"When it cannot be done: {step.escalation_policy}"
-    )

@@ -11,18 +11,18 @@ import subprocess
 import sys
 import uuid
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, TypeGuard, get_args
 
 from loopx.worker import Report, command_words
 from loopx.worker.posix import Process
 
 from .contract import ContractError
+from .independence import is_independent
+from .programs import APPROVABLE, read
 from .shelter import environment, shelter
 
-PROGRAMS = frozenset({"python", "python3", "pytest", "go", "npm", "npx", "cargo"})
-"""What a check may start: an interpreter or a runner of tests, by its bare name."""
 TIMEOUT_SECONDS = 600.0
 OUTPUT_LIMIT = 10_000_000
 GRACE_SECONDS = 1.0
@@ -42,8 +42,7 @@ class Validation:
     exit_code: int | None
     ending: Ending
     independent: bool = True
-    """No file that the worker was sent to is named by the command: what it wrote is checked by
-    what it did not write. A check that begins in a file of the worker's own is none."""
+    """What the worker wrote is checked by what it did not write (`independence.py`)."""
 
 
 class ValidationRunner(Protocol):
@@ -55,36 +54,47 @@ class ValidationRunner(Protocol):
 def approved(commands: Iterable[str]) -> frozenset[str]:
     """The commands that the caller approves.
 
-    Raises :class:`ContractError` for one that is no plain command of a known program, and for one
-    that leads out of the workspace: what a receipt repeats says nothing of the machine.
+    Raises :class:`ContractError` for one that is no plain command of a known program, for one with
+    program text (`programs.py`), and for one that leads out of the workspace: what a receipt repeats says nothing of the machine.
     """
     if isinstance(commands, str):
         raise ContractError("approved commands are a list of texts")
     found = frozenset(commands)
     for command in found:
         words = parts(command)
-        if words[0] not in PROGRAMS:
-            known = ", ".join(sorted(PROGRAMS))
+        if words[0] not in APPROVABLE:
+            known = ", ".join(sorted(APPROVABLE))
             raise ContractError(f"an approved command starts one of {known}, by its bare name")
-        if has_program_text(words):
-            raise ContractError("an approved command has no program text in it (-c)")
+        read(words)
         for word in words[1:]:
             if any(leads_out(part) for part in word.split("=")):
                 raise ContractError("an approved command names paths of the workspace only")
     return found
 
 
-def has_program_text(words: list[str]) -> bool:
-    """Whether a `-c`, alone or in a group of short flags such as `-Bc`, stands before what the
-    program runs."""
-    if "-c" in words[1:]:
-        return True
-    for word in words[1:]:
-        if not word.startswith("-"):
-            return False
-        if words[0].startswith("python") and not word.startswith("--") and "c" in word:
-            return True
-    return False
+def checked(
+    runner: ValidationRunner, command: str, folder: Path, written: Collection[str]
+) -> Validation:
+    """One check, told whether it is more than the word of who has written these files. A runner
+    that raises, or answers no :class:`Validation`, has not run it."""
+    independent = is_independent(command, written, folder)
+    try:
+        found = runner(command, folder)
+    except Exception:  # noqa: BLE001
+        found = None
+    if not is_validation(found):
+        found = Validation(command, False, None, "spawn_failed")
+    return replace(found, command=command, independent=independent)
+
+
+def is_validation(found: object) -> TypeGuard[Validation]:
+    """Whether this is an answer of a runner, its parts of their types."""
+    return (
+        isinstance(found, Validation)
+        and isinstance(found.passed, bool)
+        and (found.exit_code is None or type(found.exit_code) is int)
+        and found.ending in get_args(Ending)
+    )
 
 
 def leads_out(part: str) -> bool:
@@ -100,19 +110,6 @@ def parts(command: str) -> list[str]:
         return command_words(command)
     except ValueError as error:
         raise ContractError(f"an approved command is none: {error}") from None
-
-
-def is_independent(command: str, targets: Collection[str]) -> bool:
-    """Whether no word of the command names a file that the worker was sent to: as a path, as a
-    folder that it is in, or as a module."""
-    named = {os.path.normpath(word.rpartition("=")[2].split("::")[0]) for word in parts(command)[1:]}
-    for target in map(os.path.normpath, targets):
-        folders = {str(folder) for folder in Path(target).parents}
-        module = target.removesuffix(".py").replace(os.sep, ".")
-        modules = {word for word in named if word == module or word.startswith(f"{module}.")}
-        if target in named or named & folders or modules:
-            return False
-    return True
 
 
 class ApprovedCommands:

@@ -1,22 +1,22 @@
 """What a worker changed, and whether it was allowed to. The folder is looked at as a whole before
-and after, by content: also folders, links, and what of `.git` runs code later."""
+and after, by content: also folders, links, and what git keeps of it (`repository.py`)."""
 
 from __future__ import annotations
 
 import hashlib
 import os
 import stat
-import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
 from .contract import ContractError, Step
+from .repository import (
+    WorkspaceError, bare_repositories, beside, changes_by_itself, git, is_control, is_repository,
+)  # fmt: skip
 
 MOST_ENTRIES = 50_000
-_OF_GIT = ("config", "config.worktree", "hooks", "info", "modules")
-"""What lies in `.git` and is not a record of git's own: it says what git runs."""
 
 
 @dataclass(frozen=True)
@@ -34,12 +34,12 @@ Snapshot = Mapping[str, Entry]
 """Each path below the folder, with slashes, and what lies there."""
 
 
-class WorkspaceError(RuntimeError):
-    """The workspace cannot be watched, or is not clean. Nothing was run in it."""
-
-
 class WorkspaceObserver(Protocol):
     """Looks at the workspace."""
+
+    @property
+    def folder(self) -> Path:
+        """The workspace: the folder that the call works in."""
 
     def assert_clean(self) -> None:
         """Raises :class:`WorkspaceError` where work lies about that nobody has committed."""
@@ -49,55 +49,67 @@ class WorkspaceObserver(Protocol):
 
 
 class GitWorkspace:
-    """A folder that is the root of a git worktree."""
+    """A folder that is the root of a git worktree, and what git has of it, wherever that lies."""
 
     def __init__(self, folder: Path) -> None:
-        self.folder = folder.resolve()
+        self.folder = Path(folder).resolve()
+        self._beside: dict[str, Path] | None = None
 
     def assert_clean(self) -> None:
-        words = ["git", "--no-optional-locks", "status", "--porcelain=v1", "-z"]
-        try:
-            said = subprocess.run(
-                [*words, "--untracked-files=all"],
-                cwd=self.folder,
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                timeout=60,
-            )
-        except (OSError, subprocess.TimeoutExpired):
-            raise WorkspaceError("git does not say whether the worktree is clean") from None
-        if said.returncode != 0:
-            raise WorkspaceError("the workspace is not a git worktree")
-        if said.stdout:
+        self._beside = beside(self.folder)
+        if git(self.folder, "status", "--porcelain=v1", "-z", "--untracked-files=all"):
             raise WorkspaceError("the worktree has changes that are not committed")
 
     def snapshot(self) -> Snapshot:
+        if self._beside is None:
+            # Once: where git is led to afterwards is what has to be seen.
+            self._beside = beside(self.folder)
         found: dict[str, Entry] = {}
-        self._walk(self.folder, "", found)
+        _walk(self.folder, "", found)
+        for name, place in self._beside.items():
+            if place.is_dir():
+                _walk(place, name + "/", found)
         return found
 
-    def _walk(self, folder: Path, prefix: str, found: dict[str, Entry]) -> None:
+
+def _walk(top: Path, name: str, found: dict[str, Entry]) -> None:
+    left = [(os.fspath(top), name, False)]
+    while left:
+        folder, prefix, only_links = left.pop()
         try:
             with os.scandir(folder) as entries:
-                listed = sorted(entries, key=lambda entry: entry.name)
+                listed = list(entries)
+        except FileNotFoundError:
+            continue
         except OSError:
             raise WorkspaceError("a folder of the workspace cannot be read") from None
+        is_top = is_control(prefix) and is_repository({entry.name for entry in listed})
         for entry in listed:
+            is_link = entry.is_symlink()
+            is_folder = entry.is_dir(follow_symlinks=False)
             path = prefix + entry.name
-            is_git = path == ".git" and entry.is_dir(follow_symlinks=False)
-            if prefix == ".git/" and entry.name not in _OF_GIT:
+            unwatched = is_top and changes_by_itself(entry.name)
+            if unwatched and not is_link:
+                if entry.name == "logs" and is_folder:
+                    left.append((entry.path, path + "/", True))
                 continue
-            if len(found) >= MOST_ENTRIES:
-                raise WorkspaceError(f"the workspace has more than {MOST_ENTRIES} entries")
-            if not is_git:
-                found[path] = _entry(entry)
-            if entry.is_dir(follow_symlinks=False):
-                self._walk(Path(entry.path), path + "/", found)
+            if is_link or not only_links:
+                if len(found) >= MOST_ENTRIES:
+                    raise WorkspaceError(f"the workspace has more than {MOST_ENTRIES} entries")
+                if (known := _entry(entry)) is not None:
+                    found[path] = known
+            follow = is_top and is_link and not unwatched
+            if is_folder or (follow and entry.is_dir()):
+                left.append((entry.path, path + "/", only_links))
+            elif follow and (known := _entry(entry, follow=True)) is not None:
+                # What git reads there is behind the link.
+                found[path + "/."] = known
 
 
-def _entry(entry: os.DirEntry[str]) -> Entry:
+def _entry(entry: os.DirEntry[str], follow: bool = False) -> Entry | None:
+    """What lies there; nothing where it is gone by now, as a lock of git's is."""
     try:
-        known = entry.stat(follow_symlinks=False)
+        known = entry.stat(follow_symlinks=follow)
         mode = stat.S_IMODE(known.st_mode)
         if stat.S_ISREG(known.st_mode):
             digest = hashlib.sha256()
@@ -109,6 +121,8 @@ def _entry(entry: os.DirEntry[str]) -> Entry:
             target = os.fsencode(os.readlink(entry.path))
             return Entry("link", 0, mode, hashlib.sha256(target).hexdigest())
         return Entry("folder" if stat.S_ISDIR(known.st_mode) else "other", 0, mode, "")
+    except FileNotFoundError:
+        return None
     except OSError:
         raise WorkspaceError("an entry of the workspace cannot be read") from None
 
@@ -152,8 +166,9 @@ def check(folder: Path, step: Step, before: Snapshot, after: Snapshot) -> WriteS
     budget = step.context_budget
     changed = changes(before, after)
     violations = []
+    bare = bare_repositories(after)
     for path, what in changed.items():
-        if path.startswith(".git/"):
+        if is_control(path) or any(path.startswith(f"{top}/") for top in bare):
             violations.append(f"{path}:repository_control_file")
         elif path not in step.target_files and not budget.allow_extra_files:
             violations.append(f"{path}:not_a_target")
@@ -179,9 +194,7 @@ def unsafe_targets(folder: Path, step: Step, now: Snapshot) -> tuple[str, ...]:
         above = [str(parent) for parent in Path(path).parents if str(parent) != "."]
         through = [now[parent] for parent in above if parent in now]
         plain = entry is None or entry.file_type == "file"
-        # `.git` of a linked worktree is a file, and no target either.
-        control = path.split("/")[0].lower() == ".git"
-        if not plain or control or any(p.file_type != "folder" for p in through):
+        if not plain or is_control(path) or any(p.file_type != "folder" for p in through):
             unsafe.append(path)
         elif entry is None and step.action_kind not in ("create", "research", "design"):
             unsafe.append(path)
@@ -198,9 +211,12 @@ def _inside(folder: Path, path: str) -> bool:
         return False
 
 
-def root_of(cwd: str | os.PathLike[str]) -> Path:
-    """The folder that a call works in."""
+def root_of(cwd: str | os.PathLike[str], observer: WorkspaceObserver) -> Path:
+    """The folder that a call works in, which is the one that is watched."""
     folder = Path(cwd)
     if not folder.is_dir():
         raise ContractError("cwd is not a folder")
+    watched = getattr(observer, "folder", None)
+    if watched is None or os.path.realpath(watched) != os.path.realpath(folder):
+        raise WorkspaceError("the observer of the workspace looks at another folder than cwd")
     return folder.resolve()
