@@ -178,8 +178,8 @@ def parser() -> argparse.ArgumentParser:
         "128 and the number after a signal; with --once that of a failed wake, which is 2 for one "
         "that did not start or was ended at a limit, where wake_rc says how its command ended (143 and "
         "137: by a signal). A stop signal is "
-        "heard at once in a wait and in a wake. While a question waits for a lock it is heard when "
-        "that wait ends: after --quota-timeout-seconds at most.",
+        "heard at once in a wait and in a wake. While a question waits for locks it is heard when "
+        "the question is over: each wait is --quota-timeout-seconds at most, and there may be several.",
         allow_abbrev=False,
     )
     for place, rows in ((made, OPTIONS), (made.add_mutually_exclusive_group(), HOSTS)):
