@@ -177,7 +177,11 @@ def parser() -> argparse.ArgumentParser:
         description="The loop of one agent: wait, ask, wake it with a command.",
         epilog="Exit status: 0 after a normal stop, 2 when a question failed with --once or the "
         "usage is wrong, 3 when another worker has the route or its state file cannot be trusted, "
-        "128 and the number after a signal; with --once that of a failed wake.",
+        "128 and the number after a signal; with --once that of a failed wake, which is 2 for one "
+        "that did not start or was ended at a limit, where wake_rc says how its command ended (143 and "
+        "137: by a signal). A stop signal is "
+        "heard at once in a wait and in a wake. While a question waits for locks it is heard when "
+        "the question is over: each wait is --quota-timeout-seconds at most, and there may be several.",
         allow_abbrev=False,
     )
     for place, rows in ((made, OPTIONS), (made.add_mutually_exclusive_group(), HOSTS)):

@@ -61,9 +61,7 @@ def monitor(kernel: loopx.Kernel) -> None:
         goal_id="g", role="agent", text="watch the build", task_class="continuous_monitor",
         cadence="2h", target_key="build",
     )  # fmt: skip
-    kernel.quota_monitor_poll(
-        goal_id="g", agent_id="ada", todo_id=added["todo_id"], outcome="no_change", execute=True
-    )
+    kernel.quota_monitor_poll(goal_id="g", agent_id="ada", todo_id=added["todo_id"], execute=True)
 
 
 def window(kernel: loopx.Kernel) -> None:

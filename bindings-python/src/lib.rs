@@ -13,9 +13,10 @@ use std::time::Instant;
 
 use loopx_bindings::{Handle, guarded, refusal};
 use loopx_core::host::{build_host_loop_activation_packet, readiness};
+use loopx_core::operation;
 use loopx_core::{Error, Result};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyDict, PyString};
 use serde_json::json;
 
 use crate::built::built;
@@ -115,6 +116,19 @@ fn activation_packet<'py>(
     built(py, &json!(packet).to_string())
 }
 
+/// Refuses a keyword that is no field of an operation; `known` are those that are.
+#[pyfunction]
+fn refuse_field(
+    py: Python<'_>,
+    operation: &str,
+    field: &Bound<'_, PyString>,
+    known: Vec<String>,
+) -> PyResult<()> {
+    let field = field.to_string_lossy();
+    let known = known.iter().map(String::as_str);
+    Err(raised(py, &operation::field_unknown(operation, &field, known)))
+}
+
 /// The id of a value connector that a turn may name.
 #[pyfunction]
 fn connector_for_turn(py: Python<'_>, connector: &str) -> PyResult<&'static str> {
@@ -143,6 +157,8 @@ mod _native {
     use super::connector_for_turn;
     #[pymodule_export]
     use super::readiness_packet;
+    #[pymodule_export]
+    use super::refuse_field;
     #[pymodule_export]
     use super::session::NativeLoop;
     #[pymodule_export]

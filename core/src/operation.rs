@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::error::{Error, ErrorCode, Result};
+use crate::host::closest;
 
 /// What an operation does to state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -30,6 +31,23 @@ macro_rules! operations {
                 &[$((Self::$variant, $name, Access::$access, $doc)),*];
         }
     };
+}
+
+/// The refusal of a request's field that its operation does not have, for doors that know which
+/// ones it has.
+pub fn field_unknown<'a>(
+    operation: &str,
+    field: &str,
+    known: impl Iterator<Item = &'a str>,
+) -> Error {
+    let shown: String = field.chars().take(40).flat_map(char::escape_default).collect();
+    let mut sentence = format!("{operation} has no field \"{shown}\"");
+    if let Some(near) = closest(field, known) {
+        sentence.push_str(&format!("; the closest is {near}"));
+    }
+    Error::new(ErrorCode::RequestInvalid, shown)
+        .message(sentence)
+        .next(format!("loopx schema {operation}"))
 }
 
 operations! {

@@ -8,8 +8,9 @@
  * Ownership
  *   What you pass in stays yours and is not kept after the call.
  *   Every `answer` and `error` that you are given is yours: hand it to loopx_free once, and
- *   to nothing else. A handle is yours until loopx_close. The text of loopx_version is never
- *   freed.
+ *   to nothing else. Until then you may write into it, up to its NUL: taking it apart in place,
+ *   as strtok does, is fine. A handle is yours until loopx_close. The text of loopx_version is
+ *   never freed.
  *   A call sets its out pointers to NULL first. After LOOPX_STATUS_OK there is an answer and
  *   no error; after every other status there is an error and no answer.
  *   Where you do not want the error's text, pass NULL for `error`. loopx_free and loopx_close

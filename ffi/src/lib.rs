@@ -133,7 +133,7 @@ pub unsafe extern "C" fn loopx_call(
         };
         let said = loopx_bindings::call(handle.0.kernel()?, "request_json", operation, request)?;
         // SAFETY: not NULL, and to be written.
-        unsafe { text::put(answer, text::give(said)) };
+        unsafe { text::put(answer, text::give(&said)) };
         Ok(())
     })
 }
@@ -182,7 +182,7 @@ fn door(error: *mut *mut c_char, work: impl FnOnce() -> Result<()>) -> Status {
             map.insert("status".into(), json!(status as i32));
         }
         // SAFETY: not NULL, and to be written, as the header asks.
-        unsafe { text::put(error, text::give(said.to_string())) };
+        unsafe { text::put(error, text::give(&said.to_string())) };
     }
     status
 }

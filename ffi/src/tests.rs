@@ -5,8 +5,10 @@
     reason = "a test stops at what it does not expect"
 )]
 
+use std::alloc::{GlobalAlloc, Layout, System};
 use std::ffi::{CStr, CString};
 use std::ptr;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use loopx_core::error::CATALOGUE;
 use loopx_core::{Error, ErrorCode};
@@ -70,6 +72,69 @@ fn every_code_has_the_status_of_its_class() {
     }
     assert_eq!(seen[0], 0);
     assert!(seen[1..].iter().all(|count| *count > 0), "{seen:?}");
+}
+
+/// The system's allocator, with each piece's size in front of it: it counts those that come back
+/// as another size than they went, which is undefined and which the system's own does not mind.
+struct Sized;
+
+const FRONT: usize = 16;
+static OTHERWISE: AtomicUsize = AtomicUsize::new(0);
+
+fn with_front(layout: Layout) -> Option<Layout> {
+    let fits = layout.align() <= FRONT;
+    fits.then(|| Layout::from_size_align(layout.size() + FRONT, FRONT).unwrap())
+}
+
+unsafe impl GlobalAlloc for Sized {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        let Some(more) = with_front(layout) else { return unsafe { System.alloc(layout) } };
+        unsafe {
+            let place = System.alloc(more);
+            if place.is_null() {
+                return place;
+            }
+            place.cast::<usize>().write(layout.size());
+            place.add(FRONT)
+        }
+    }
+
+    unsafe fn dealloc(&self, place: *mut u8, layout: Layout) {
+        if with_front(layout).is_none() {
+            return unsafe { System.dealloc(place, layout) };
+        }
+        unsafe {
+            let place = place.sub(FRONT);
+            let size = place.cast::<usize>().read();
+            OTHERWISE.fetch_add(usize::from(size != layout.size()), Ordering::Relaxed);
+            let size = Layout::from_size_align(size + FRONT, FRONT).unwrap();
+            System.dealloc(place, size);
+        }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Sized = Sized;
+
+/// What was written into a text before it comes back, a NUL in its middle too, is no matter.
+#[test]
+fn a_text_may_be_written_into_before_it_is_freed() {
+    let (_folder, handle) = opened();
+    let (list, empty) = (c("goal.list"), c("{}"));
+    for (at, byte) in [(0, 0), (5, 0), (1, b'x')] {
+        let (mut answer, mut error) = (ptr::null_mut(), ptr::null_mut());
+        let (list, empty) = (list.as_ptr(), empty.as_ptr());
+        unsafe {
+            loopx_call(handle, list, empty, &raw mut answer, &raw mut error);
+            answer.cast::<u8>().add(at).write(byte);
+            loopx_free(answer);
+            loopx_call(handle, empty, empty, &raw mut answer, &raw mut error);
+            error.cast::<u8>().add(at).write(byte);
+            loopx_free(error);
+        }
+    }
+    unsafe { loopx_close(handle) };
+    assert_eq!(OTHERWISE.load(Ordering::Relaxed), 0);
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Texts between C and Rust.
 
-use std::ffi::{CStr, CString, c_char};
+use std::alloc::{Layout, handle_alloc_error};
+use std::ffi::{CStr, c_char};
 
 use loopx_core::{Error, ErrorCode, Result};
 
@@ -38,19 +39,33 @@ pub unsafe fn put<T>(out: *mut *mut T, value: *mut T) {
     }
 }
 
-/// A text that C owns from here on. JSON has no NUL of its own: it is written as `\u0000`.
-pub fn give(text: String) -> *mut c_char {
-    CString::new(text).unwrap_or_default().into_raw()
+/// A text that C owns from here on, and may write into. JSON has no NUL of its own: it is written
+/// as `\u0000`.
+///
+/// It lies where `malloc` puts it, whose `free` needs no length: that of the text may be another
+/// one by the time it comes back.
+pub fn give(text: &str) -> *mut c_char {
+    let size = text.len() + 1;
+    // SAFETY: of any size.
+    let place = unsafe { libc::malloc(size) }.cast::<u8>();
+    if place.is_null() {
+        // As for every other text that there is no memory for.
+        handle_alloc_error(Layout::array::<u8>(size).unwrap_or(Layout::new::<u8>()));
+    }
+    // SAFETY: there is room for the text and its NUL, and nobody else has it.
+    unsafe {
+        place.copy_from_nonoverlapping(text.as_ptr(), text.len());
+        place.add(text.len()).write(0);
+    }
+    place.cast()
 }
 
-/// Frees what [`give`] gave.
+/// Frees what [`give`] gave, whatever has been written into it.
 ///
 /// # Safety
 ///
 /// `text` is NULL or comes from [`give`], and was not freed.
 pub unsafe fn take_back(text: *mut c_char) {
-    if !text.is_null() {
-        // SAFETY: as the caller promises.
-        drop(unsafe { CString::from_raw(text) });
-    }
+    // SAFETY: as the caller promises; NULL is nothing to `free`.
+    unsafe { libc::free(text.cast()) };
 }

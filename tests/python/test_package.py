@@ -6,6 +6,7 @@ from __future__ import annotations
 import importlib.metadata
 import inspect
 import json
+import os
 import pickle
 import re
 import shutil
@@ -21,6 +22,7 @@ import loopx._native
 import loopx.errors
 import loopx.types
 from loopx._operations import OPERATIONS
+from loopx.turn import Turn
 from world import CLASSES, NOW, ROOT, Project, clean
 
 
@@ -83,14 +85,36 @@ class Package(unittest.TestCase):
         made = loopx.Kernel.open(folder, home=folder)
         made.goal_create(goal_id="g", objective="x", agents=["ada"])
         made.todo_add(goal_id="g", role="agent", text="[P1] First")
-        subprocess.run([sys.executable, "-c", lines], cwd=folder, env=clean(HOME=folder), check=True)
+        said = subprocess.run(
+            [sys.executable, "-c", lines], cwd=folder, env=clean(HOME=folder), capture_output=True, text=True
+        )
+        self.assertEqual((said.returncode, said.stdout, said.stderr), (0, "", ""))
         (todo,) = made.todo_list(goal_id="g", status="done")["todos"]
         self.assertEqual((todo["text"], made.quota_status(goal_id="g")["goals"][0]["spent_slots"]), ("[P1] First", 1))
+
+    def test_the_lines_of_the_readme_say_why_not(self) -> None:
+        (lines,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+        empty = tempfile.mkdtemp(prefix="loopx-python-")
+        waiting = tempfile.mkdtemp(prefix="loopx-python-")
+        for folder in (empty, waiting):
+            self.addCleanup(shutil.rmtree, folder)
+        made = loopx.Kernel.open(waiting, home=waiting)
+        made.goal_create(goal_id="g", objective="x", agents=["ada"])
+        gate = {"role": "user", "task_class": "user_gate", "text": "May we?", "blocks_agent": "ada"}
+        made.todo_add(goal_id="g", **gate)
+        for folder, reason in [(empty, "the registry has no goal"), (waiting, "waiting for a person")]:
+            said = subprocess.run(
+                [sys.executable, "-c", lines], cwd=folder, env=clean(HOME=folder), capture_output=True, text=True
+            )
+            self.assertEqual((said.returncode, said.stderr), (0, ""))
+            self.assertIn(reason, said.stdout)
+        self.assertEqual(os.listdir(empty), [])
 
     def test_every_operation_is_a_method_with_units_and_errors(self) -> None:
         schemas = json.loads((ROOT / "docs/schemas.json").read_text())["requests"]
         self.assertEqual([row[0] for row in OPERATIONS], list(schemas))
-        for operation, name, _ in OPERATIONS:
+        for operation, name, _, fields in OPERATIONS:
+            self.assertEqual(list(fields), list(schemas[operation]["properties"]))
             method = getattr(loopx.Kernel, name)
             self.assertEqual(method.__name__, name)
             doc = inspect.getdoc(method) or ""
@@ -102,7 +126,7 @@ class Package(unittest.TestCase):
 
     def test_the_typed_dictionaries_are_those_of_the_schemas(self) -> None:
         schemas = json.loads((ROOT / "docs/schemas.json").read_text())["requests"]
-        for operation, name, _ in OPERATIONS:
+        for operation, name, *_ in OPERATIONS:
             title = "".join(word[:1].upper() + word[1:] for word in name.split("_")) + "Request"
             made = getattr(loopx.types, title)
             self.assertEqual(list(made.__annotations__), list(schemas[operation]["properties"]))
@@ -148,6 +172,33 @@ class Objects(Project):
             deep = [deep]
         self.assertTrue(self.kernel.call("goal.list", {"unknown": deep})["ok"])
         self.assertTrue(self.kernel.call("goal.list", {"unknown": (1, 2**64 - 1, -(2**63), True)})["ok"])
+
+    def test_a_slip_in_a_keyword_is_refused_with_the_closest_and_nothing_is_written(self) -> None:
+        kernel = self.kernel
+        (todo, *_) = kernel.todo_list(goal_id="g")["todos"]
+        before = self.stored("goal.db").read_bytes()
+        done = {"goal_id": "g", "todo_id": todo["todo_id"], "agent_id": "ada", "evidence": "it is"}
+        settle = {"goal_id": "g", "agent_id": "ada", "turn_instance_id": "t", "outcome": "progress"}
+        for operation, field, near, ask in [
+            ("todo.complete", "no_folow_up", "no_follow_up", lambda given: kernel.todo_complete(**done, **given)),
+            ("quota.should_run", "agentid", "agent_id", lambda given: kernel.should_run(**given)),
+            ("turn.settle", "evidense", "evidence", lambda given: kernel.turn_settle(**settle, **given)),
+            ("turn.admit", "turn_instance", "turn_instance_id", lambda given: Turn(kernel, agent_id="ada", **given)),
+            ("loop.step", "surfase", "surface", lambda given: loopx.LoopSession(kernel, goal_id="g", **given)),
+            ("goal.list", "Grüße\nx", None, lambda given: kernel.goal_list(**given)),
+            ("goal.list", "\udfff", None, lambda given: kernel.goal_list(**given)),
+        ]:
+            with self.subTest(operation=operation, field=field):
+                with self.assertRaises(loopx.UsageError) as caught:
+                    ask({field: True})
+                said = caught.exception
+                closest = f"; the closest is {near}" if near else ""
+                self.assertEqual(str(said), f'{operation} has no field "{said.about}"{closest}')
+                self.assertTrue(said.about == field if near else said.about.isascii(), said.about)
+                self.assertEqual((said.code, said.next_command), ("request_invalid", f"loopx schema {operation}"))
+        self.assertEqual(self.stored("goal.db").read_bytes(), before)
+        # `call` takes what any door takes as JSON.
+        self.assertTrue(kernel.call("todo.complete", {**done, "no_follow_up": True, "no_folow_up": True})["ok"])
 
     def test_options_are_those_of_every_door(self) -> None:
         elsewhere = self.folder / "elsewhere"

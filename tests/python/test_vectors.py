@@ -148,14 +148,15 @@ class Vectors(unittest.TestCase):
                 total += 1
                 name = f"{file}: {vector['name']}"
                 with self.subTest(name):
-                    vectors[name] = self.one(states, vector)
-                    if "error" in vector:
-                        classes[vector["error"]["class"]] += 1
+                    vectors[name], refused = self.one(states, vector)
+                    if refused is not None:
+                        classes[refused] += 1
         print(f"vectors through Python: {len(vectors)} of {total}", flush=True)
         tell({"count": total, "passed": len(vectors), "classes": classes, "vectors": vectors})
         self.assertEqual({"count": total, "classes": classes}, read("vectors/index.json"))
 
-    def one(self, states: dict[str, Any], vector: dict[str, Any]) -> str:
+    def one(self, states: dict[str, Any], vector: dict[str, Any]) -> tuple[str, str | None]:
+        """``answer``, or code and class of the refusal, as the wheel said them."""
         world = World()
         try:
             if "state" in vector:
@@ -164,24 +165,25 @@ class Vectors(unittest.TestCase):
             try:
                 answer = world.ask(vector)
             except loopx.LoopxError as error:
-                self.refused(world.filled(vector["error"]), error)
-                return error.code
+                return error.code, self.refused(world.filled(vector.get("error", {})), error)
             self.assertIn("answer", vector, answer)
             world.take(vector, answer)
             for pointer in vector.get("aside", []):
                 put_aside(answer, pointer)
             self.assertEqual(answer, world.filled(vector["answer"]))
-            return "answer"
+            return "answer", None
         finally:
             shutil.rmtree(world.root)
 
-    def refused(self, whole: dict[str, Any], error: loopx.LoopxError) -> None:
+    def refused(self, whole: dict[str, Any], error: loopx.LoopxError) -> str:
+        self.assertTrue(whole, f"it is to be answered: {error!r}")
         passed_on = ("error_code", "error", "about", "next_command")
         self.assertEqual(error.to_dict(), {"ok": False, **{key: whole[key] for key in passed_on}})
         self.assertEqual((error.retry, str(error)), (whole["retry"], whole["error"]))
         # Of this class and of no other: only subclasses of it may come in its place.
         said = [word for word, kind in CLASSES.items() if isinstance(error, kind)]
         self.assertEqual(said, [whole["class"]])
+        return said[0]
 
 
 class Scenarios(unittest.TestCase):

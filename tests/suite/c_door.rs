@@ -15,13 +15,16 @@ use loopx_core::model::Instant;
 use loopx_core::operation::Operation;
 use loopx_core::registry::RouteInput;
 use loopx_tests::clib::{Linked, built, cargo, finished, good, is_there};
+use loopx_tests::vectors::{Asked, Door as _, Library, Said};
 use loopx_tests::{Sandbox, repository, skip};
+use rusqlite::Connection;
 use serde_json::{Value, json};
 use std::env;
 use std::ffi::OsStr;
-use std::fs;
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::{Duration, Instant as Stopwatch};
 
 const NOW: &str = "2026-11-29T12:00:00Z";
 const SANITIZED: [&str; 3] = ["-fsanitize=address", "-fno-omit-frame-pointer", "-g"];
@@ -218,6 +221,69 @@ fn no_sanitizer() -> Option<String> {
     }
     let ran = finished(&mut world.command([program]));
     (ran.code != 0).then(|| format!("it does not run here: {}", ran.stderr.trim()))
+}
+
+/// A lock that another process holds is `LOOPX_STATUS_BUSY` when the deadline is over, changes
+/// nothing, and the handle goes on. The C program of the vectors asks; this process holds.
+#[test]
+fn a_held_lock_is_busy_after_the_deadline_and_the_handle_goes_on() {
+    if !is_there("gcc") {
+        return skip("a held lock through C", "gcc is not on this machine");
+    }
+    const DEADLINE: Duration = Duration::from_millis(300);
+    // LOOPX_STATUS_BUSY, as loopx.h has it.
+    const BUSY: i32 = 4;
+    let world = World::new();
+    let door = world.compiled("gcc", &repository().join("tests/c/door.c"), &[]);
+    let mut library = Library::start(&door, &world.linked.lib());
+    let open = json!({
+        "cwd": world.sandbox.project(), "home": world.sandbox.home(), "now": NOW,
+        "registry": world.sandbox.registry(), "runtime_root": world.sandbox.runtime_root(),
+        "deadline_ms": DEADLINE.as_millis(),
+    });
+    let open = open.as_object().unwrap();
+    let mut asked = |operation: &str, request: &Value| {
+        let begun = Stopwatch::now();
+        (library.call(&Asked { open, operation, request }), begun.elapsed())
+    };
+    let add = json!({"goal_id": "g", "role": "agent", "text": "[P3] Late", "effect_id": "late"});
+    let list = json!({"goal_id": "g"});
+    let count = |said: Said| match said {
+        Said::Answer(answer) => answer["todos"].as_array().unwrap().len(),
+        Said::Refusal(refusal) => panic!("{refusal}"),
+    };
+    let before = count(asked("todo.list", &list).0);
+    let mut is_busy = |operation: &str, request: &Value, code: &str| {
+        let (said, took) = asked(operation, request);
+        let Said::Refusal(refusal) = said else { panic!("{operation}: {said:?}") };
+        assert_eq!(refusal["status"], BUSY, "{refusal}");
+        assert_eq!(refusal["class"], "busy", "{refusal}");
+        assert_eq!(refusal["error_code"], code, "{refusal}");
+        assert_eq!(refusal["retry"], "later", "{refusal}");
+        assert!(took >= DEADLINE && took < DEADLINE + Duration::from_secs(10), "{took:?}");
+    };
+
+    let store = world.sandbox.store_folder("g").join("goal.db");
+    let queue = File::options().read(true).write(true).open(store.with_extension("db.lock"));
+    let queue = queue.unwrap();
+    queue.lock().unwrap();
+    is_busy("todo.add", &add, "lock_acquire_timeout");
+    drop(queue);
+
+    let holder = Connection::open(&store).unwrap();
+    holder.execute_batch("BEGIN EXCLUSIVE").unwrap();
+    is_busy("todo.add", &add, "store_busy");
+    is_busy("todo.list", &list, "store_busy");
+    holder.execute_batch("ROLLBACK").unwrap();
+    drop(holder);
+
+    // Neither attempt left anything, not even its effect id.
+    assert_eq!(count(asked("todo.list", &list).0), before);
+    let (said, _) = asked("todo.add", &add);
+    let Said::Answer(added) = said else { panic!("{said:?}") };
+    assert_eq!(added.get("idempotent_replay"), None, "{added}");
+    assert_eq!(count(asked("todo.list", &list).0), before + 1);
+    assert!(library.end(), "it ended badly");
 }
 
 /// `LOOPX_C_FUZZ_CALLS` makes it longer.

@@ -93,6 +93,9 @@ fn every_code_is_refused_with_or_named() {
                 let text = |key: &str| named.get(key).and_then(Value::as_str).unwrap_or_default();
                 assert!(text("reason").len() > 20, "{}: {named}", row.text);
                 tested(row.text, text("test"));
+                if named.get("through_c").is_some() {
+                    tested(row.text, text("through_c"));
+                }
             }
         }
     }
@@ -117,6 +120,13 @@ fn every_class_is_refused_with() {
     }
     assert_eq!(json!(possible), Value::Object(all.classes));
     assert!(possible.values().all(|times| *times > 0), "{possible:?}");
+    // A class without a vector is had from a C program nevertheless.
+    for row in CATALOGUE.iter().filter(|row| !possible.contains_key(&word(row.class))) {
+        let of_its_class = CATALOGUE.iter().filter(|other| other.class == row.class);
+        let mut named = of_its_class.filter_map(|other| all.elsewhere.get(other.text));
+        let class = word(row.class);
+        assert!(named.any(|named| named.get("through_c").is_some()), "{class}: nowhere through C");
+    }
 }
 
 fn word(class: ErrorClass) -> String {

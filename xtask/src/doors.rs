@@ -1,5 +1,6 @@
 //! The doors held against one another: what each runner of the shared vectors wrote down has to
-//! be the same for all of them, and what `tests/vectors/index.json` says.
+//! be the same for all of them, and what `tests/vectors/index.json` says. What they write is what the door
+//! itself said: `answer` or the code, and the class; where a door names no class, that of its code.
 
 use crate::failure::{Failure, Result, While};
 use crate::workspace::Workspace;

@@ -51,6 +51,39 @@ Raises:
     BoundaryError: a text holds what may not be stored.
     InternalError: a defect of LoopX.
 """,
+        (
+            "goal_id",
+            "effect_id",
+            "role",
+            "text",
+            "status",
+            "agent_id",
+            "note",
+            "reason",
+            "task_class",
+            "action_kind",
+            "task_domain",
+            "task_repository",
+            "continuation_policy",
+            "required_write_scopes",
+            "required_capabilities",
+            "target_capabilities",
+            "decision_scope",
+            "required_decision_scopes",
+            "claimed_by",
+            "bound_agent",
+            "goal_bound",
+            "blocks_agent",
+            "global_gate",
+            "excluded_agents",
+            "unblocks_todo_id",
+            "resume_when",
+            "target_key",
+            "cadence",
+            "next_due_at",
+            "expires_at",
+            "watch_only",
+        ),
     ),
     (
         "todo.list",
@@ -77,6 +110,15 @@ Raises:
     StateError: stored state is missing, unreadable or of another version.
     InternalError: a defect of LoopX.
 """,
+        (
+            "goal_id",
+            "role",
+            "status",
+            "todo_id",
+            "agent_id",
+            "limit",
+            "archived",
+        ),
     ),
     (
         "todo.claim",
@@ -101,6 +143,13 @@ Raises:
     BoundaryError: a text holds what may not be stored.
     InternalError: a defect of LoopX.
 """,
+        (
+            "goal_id",
+            "effect_id",
+            "todo_id",
+            "claimed_by",
+            "agent_id",
+        ),
     ),
     (
         "todo.update",
@@ -156,6 +205,42 @@ Raises:
     BoundaryError: a text holds what may not be stored.
     InternalError: a defect of LoopX.
 """,
+        (
+            "goal_id",
+            "effect_id",
+            "todo_id",
+            "agent_id",
+            "text",
+            "status",
+            "clear",
+            "successor_todo_ids",
+            "no_follow_up",
+            "note",
+            "reason",
+            "task_class",
+            "action_kind",
+            "task_domain",
+            "task_repository",
+            "continuation_policy",
+            "required_write_scopes",
+            "required_capabilities",
+            "target_capabilities",
+            "decision_scope",
+            "required_decision_scopes",
+            "claimed_by",
+            "bound_agent",
+            "goal_bound",
+            "blocks_agent",
+            "global_gate",
+            "excluded_agents",
+            "unblocks_todo_id",
+            "resume_when",
+            "target_key",
+            "cadence",
+            "next_due_at",
+            "expires_at",
+            "watch_only",
+        ),
     ),
     (
         "todo.complete",
@@ -194,6 +279,24 @@ Raises:
     BoundaryError: a text holds what may not be stored.
     InternalError: a defect of LoopX.
 """,
+        (
+            "goal_id",
+            "effect_id",
+            "todo_id",
+            "agent_id",
+            "evidence",
+            "note",
+            "no_follow_up",
+            "successor_todo_ids",
+            "next_agent_todo",
+            "next_user_todo",
+            "next_user_task_class",
+            "next_fields",
+            "decision_outcome",
+            "grant_life",
+            "grant_agent",
+            "turn_instance_id",
+        ),
     ),
     (
         "quota.should_run",
@@ -223,6 +326,18 @@ Raises:
     InternalError: a defect of LoopX.
     Every other refusal is an answer with ``ok: False`` and an ``error_code``.
 """,
+        (
+            "goal_id",
+            "agent_id",
+            "available_capabilities",
+            "independent_worktree",
+            "execution_context",
+            "app_automation_current_rrule",
+            "include_detail",
+            "turn_instance_id",
+            "ttl_seconds",
+            "holder_pid",
+        ),
     ),
     (
         "turn.admit",
@@ -253,6 +368,19 @@ Raises:
     InternalError: a defect of LoopX.
     Every other refusal is an answer with ``ok: False`` and an ``error_code``.
 """,
+        (
+            "goal_id",
+            "effect_id",
+            "agent_id",
+            "available_capabilities",
+            "independent_worktree",
+            "execution_context",
+            "app_automation_current_rrule",
+            "include_detail",
+            "turn_instance_id",
+            "ttl_seconds",
+            "holder_pid",
+        ),
     ),
     (
         "turn.renew",
@@ -278,6 +406,14 @@ Raises:
     BoundaryError: a text holds what may not be stored.
     InternalError: a defect of LoopX.
 """,
+        (
+            "goal_id",
+            "effect_id",
+            "turn_instance_id",
+            "agent_id",
+            "ttl_seconds",
+            "reason",
+        ),
     ),
     (
         "turn.release",
@@ -303,6 +439,14 @@ Raises:
     BoundaryError: a text holds what may not be stored.
     InternalError: a defect of LoopX.
 """,
+        (
+            "goal_id",
+            "effect_id",
+            "turn_instance_id",
+            "agent_id",
+            "ttl_seconds",
+            "reason",
+        ),
     ),
     (
         "turn.show",
@@ -326,6 +470,13 @@ Raises:
     StateError: stored state is missing, unreadable or of another version.
     InternalError: a defect of LoopX.
 """,
+        (
+            "goal_id",
+            "turn_instance_id",
+            "agent_id",
+            "ttl_seconds",
+            "reason",
+        ),
     ),
     (
         "turn.settle",
@@ -364,6 +515,27 @@ Raises:
     BoundaryError: a text holds what may not be stored.
     InternalError: a defect of LoopX.
 """,
+        (
+            "goal_id",
+            "effect_id",
+            "turn_instance_id",
+            "agent_id",
+            "outcome",
+            "evidence",
+            "note",
+            "reason",
+            "no_follow_up",
+            "successor_todo_ids",
+            "next_agent_todo",
+            "next_user_todo",
+            "next_user_task_class",
+            "next_fields",
+            "result_hash",
+            "usage",
+            "admit_next",
+            "available_capabilities",
+            "independent_worktree",
+        ),
     ),
     (
         "task_lease.acquire",
@@ -396,6 +568,19 @@ Raises:
     BoundaryError: a text holds what may not be stored.
     InternalError: a defect of LoopX.
 """,
+        (
+            "goal_id",
+            "effect_id",
+            "todo_id",
+            "owner",
+            "idempotency_key",
+            "ttl_seconds",
+            "write_scopes",
+            "expected_version",
+            "new_owner",
+            "new_idempotency_key",
+            "holder_pid",
+        ),
     ),
     (
         "task_lease.renew",
@@ -428,6 +613,19 @@ Raises:
     BoundaryError: a text holds what may not be stored.
     InternalError: a defect of LoopX.
 """,
+        (
+            "goal_id",
+            "effect_id",
+            "todo_id",
+            "owner",
+            "idempotency_key",
+            "ttl_seconds",
+            "write_scopes",
+            "expected_version",
+            "new_owner",
+            "new_idempotency_key",
+            "holder_pid",
+        ),
     ),
     (
         "task_lease.transfer",
@@ -460,6 +658,19 @@ Raises:
     BoundaryError: a text holds what may not be stored.
     InternalError: a defect of LoopX.
 """,
+        (
+            "goal_id",
+            "effect_id",
+            "todo_id",
+            "owner",
+            "idempotency_key",
+            "ttl_seconds",
+            "write_scopes",
+            "expected_version",
+            "new_owner",
+            "new_idempotency_key",
+            "holder_pid",
+        ),
     ),
     (
         "task_lease.release",
@@ -492,6 +703,19 @@ Raises:
     BoundaryError: a text holds what may not be stored.
     InternalError: a defect of LoopX.
 """,
+        (
+            "goal_id",
+            "effect_id",
+            "todo_id",
+            "owner",
+            "idempotency_key",
+            "ttl_seconds",
+            "write_scopes",
+            "expected_version",
+            "new_owner",
+            "new_idempotency_key",
+            "holder_pid",
+        ),
     ),
     (
         "task_lease.inspect",
@@ -522,6 +746,18 @@ Raises:
     StateError: stored state is missing, unreadable or of another version.
     InternalError: a defect of LoopX.
 """,
+        (
+            "goal_id",
+            "todo_id",
+            "owner",
+            "idempotency_key",
+            "ttl_seconds",
+            "write_scopes",
+            "expected_version",
+            "new_owner",
+            "new_idempotency_key",
+            "holder_pid",
+        ),
     ),
     (
         "handoff_mode.show",
@@ -541,6 +777,9 @@ Raises:
     StateError: stored state is missing, unreadable or of another version.
     InternalError: a defect of LoopX.
 """,
+        (
+            "goal_id",
+        ),
     ),
     (
         "handoff_mode.set",
@@ -563,6 +802,11 @@ Raises:
     BoundaryError: a text holds what may not be stored.
     InternalError: a defect of LoopX.
 """,
+        (
+            "goal_id",
+            "effect_id",
+            "mode",
+        ),
     ),
     (
         "loop.step",
@@ -601,6 +845,21 @@ Raises:
     BoundaryError: a text holds what may not be stored.
     InternalError: a defect of LoopX.
 """,
+        (
+            "goal_id",
+            "effect_id",
+            "surface",
+            "session",
+            "event",
+            "generation",
+            "agent_id",
+            "available_capabilities",
+            "independent_worktree",
+            "execution_context",
+            "ttl_seconds",
+            "holder_pid",
+            "observe",
+        ),
     ),
     (
         "loop.show",
@@ -622,6 +881,11 @@ Raises:
     StateError: stored state is missing, unreadable or of another version.
     InternalError: a defect of LoopX.
 """,
+        (
+            "goal_id",
+            "surface",
+            "session",
+        ),
     ),
     (
         "loop.unbind",
@@ -645,6 +909,12 @@ Raises:
     BoundaryError: a text holds what may not be stored.
     InternalError: a defect of LoopX.
 """,
+        (
+            "goal_id",
+            "effect_id",
+            "surface",
+            "session",
+        ),
     ),
     (
         "quota.status",
@@ -664,6 +934,9 @@ Raises:
     StateError: stored state is missing, unreadable or of another version.
     InternalError: a defect of LoopX.
 """,
+        (
+            "goal_id",
+        ),
     ),
     (
         "quota.spend_slot",
@@ -691,6 +964,16 @@ Raises:
     BoundaryError: a text holds what may not be stored.
     InternalError: a defect of LoopX.
 """,
+        (
+            "goal_id",
+            "effect_id",
+            "agent_id",
+            "todo_id",
+            "slots",
+            "source",
+            "turn_instance_id",
+            "execute",
+        ),
     ),
     (
         "refresh_state",
@@ -720,6 +1003,18 @@ Raises:
     BoundaryError: a text holds what may not be stored.
     InternalError: a defect of LoopX.
 """,
+        (
+            "goal_id",
+            "effect_id",
+            "agent_id",
+            "todo_id",
+            "turn_instance_id",
+            "delivery_outcome",
+            "classification",
+            "recommended_action",
+            "evidence",
+            "usage",
+        ),
     ),
     (
         "goal.create",
@@ -751,6 +1046,18 @@ Raises:
     BoundaryError: a text holds what may not be stored.
     InternalError: a defect of LoopX.
 """,
+        (
+            "goal_id",
+            "effect_id",
+            "objective",
+            "agents",
+            "state_file",
+            "write_scope",
+            "compute",
+            "window_hours",
+            "slot_minutes",
+            "allowed_slots",
+        ),
     ),
     (
         "goal.stop",
@@ -773,6 +1080,11 @@ Raises:
     BoundaryError: a text holds what may not be stored.
     InternalError: a defect of LoopX.
 """,
+        (
+            "goal_id",
+            "effect_id",
+            "reason",
+        ),
     ),
     (
         "goal.resume",
@@ -794,6 +1106,10 @@ Raises:
     BoundaryError: a text holds what may not be stored.
     InternalError: a defect of LoopX.
 """,
+        (
+            "goal_id",
+            "effect_id",
+        ),
     ),
     (
         "goal.list",
@@ -813,6 +1129,9 @@ Raises:
     StateError: stored state is missing, unreadable or of another version.
     InternalError: a defect of LoopX.
 """,
+        (
+            "goal_id",
+        ),
     ),
     (
         "goal.show",
@@ -832,6 +1151,9 @@ Raises:
     StateError: stored state is missing, unreadable or of another version.
     InternalError: a defect of LoopX.
 """,
+        (
+            "goal_id",
+        ),
     ),
     (
         "goal.changed_since",
@@ -852,6 +1174,10 @@ Raises:
     StateError: stored state is missing, unreadable or of another version.
     InternalError: a defect of LoopX.
 """,
+        (
+            "goal_id",
+            "commit",
+        ),
     ),
     (
         "goal.adopt_legacy",
@@ -873,6 +1199,10 @@ Raises:
     BoundaryError: a text holds what may not be stored.
     InternalError: a defect of LoopX.
 """,
+        (
+            "goal_id",
+            "effect_id",
+        ),
     ),
     (
         "agent.register",
@@ -896,6 +1226,12 @@ Raises:
     BoundaryError: a text holds what may not be stored.
     InternalError: a defect of LoopX.
 """,
+        (
+            "goal_id",
+            "effect_id",
+            "agents",
+            "require_new",
+        ),
     ),
     (
         "agent.list",
@@ -915,6 +1251,9 @@ Raises:
     StateError: stored state is missing, unreadable or of another version.
     InternalError: a defect of LoopX.
 """,
+        (
+            "goal_id",
+        ),
     ),
     (
         "gate.list",
@@ -934,6 +1273,9 @@ Raises:
     StateError: stored state is missing, unreadable or of another version.
     InternalError: a defect of LoopX.
 """,
+        (
+            "goal_id",
+        ),
     ),
     (
         "gate.open",
@@ -962,6 +1304,17 @@ Raises:
     BoundaryError: a text holds what may not be stored.
     InternalError: a defect of LoopX.
 """,
+        (
+            "goal_id",
+            "effect_id",
+            "question",
+            "agent_id",
+            "unblocks_todo_id",
+            "decision_scope",
+            "blocks_agent",
+            "global_gate",
+            "note",
+        ),
     ),
     (
         "gate.decide",
@@ -990,6 +1343,15 @@ Raises:
     BoundaryError: a text holds what may not be stored.
     InternalError: a defect of LoopX.
 """,
+        (
+            "goal_id",
+            "effect_id",
+            "todo_id",
+            "outcome",
+            "life",
+            "for_agent",
+            "note",
+        ),
     ),
     (
         "gate.grants",
@@ -1009,6 +1371,9 @@ Raises:
     StateError: stored state is missing, unreadable or of another version.
     InternalError: a defect of LoopX.
 """,
+        (
+            "goal_id",
+        ),
     ),
     (
         "gate.withdraw",
@@ -1031,6 +1396,11 @@ Raises:
     BoundaryError: a text holds what may not be stored.
     InternalError: a defect of LoopX.
 """,
+        (
+            "goal_id",
+            "effect_id",
+            "grant_id",
+        ),
     ),
     (
         "quota.monitor_poll",
@@ -1066,6 +1436,23 @@ Raises:
     BoundaryError: a text holds what may not be stored.
     InternalError: a defect of LoopX.
 """,
+        (
+            "goal_id",
+            "effect_id",
+            "agent_id",
+            "todo_id",
+            "target_key",
+            "result_hash",
+            "material_change",
+            "next_due_at",
+            "cadence",
+            "next_agent_todo",
+            "next_user_todo",
+            "next_user_task_class",
+            "next_fields",
+            "turn_instance_id",
+            "execute",
+        ),
     ),
     (
         "quota.host_poll",
@@ -1100,6 +1487,19 @@ Raises:
     BoundaryError: a text holds what may not be stored.
     InternalError: a defect of LoopX.
 """,
+        (
+            "goal_id",
+            "effect_id",
+            "agent_id",
+            "available_capabilities",
+            "independent_worktree",
+            "execution_context",
+            "app_automation_current_rrule",
+            "include_detail",
+            "turn_instance_id",
+            "ttl_seconds",
+            "holder_pid",
+        ),
     ),
     (
         "quota.scheduler_ack",
@@ -1135,6 +1535,23 @@ Raises:
     BoundaryError: a text holds what may not be stored.
     InternalError: a defect of LoopX.
 """,
+        (
+            "goal_id",
+            "effect_id",
+            "agent_id",
+            "available_capabilities",
+            "independent_worktree",
+            "execution_context",
+            "surface",
+            "app_automation_current_rrule",
+            "state_key",
+            "execute",
+            "applied_rrule",
+            "reset_token",
+            "identity_signature",
+            "host_match_observed",
+            "use_current_hint",
+        ),
     ),
     (
         "quota.scheduler_fail",
@@ -1167,6 +1584,20 @@ Raises:
     BoundaryError: a text holds what may not be stored.
     InternalError: a defect of LoopX.
 """,
+        (
+            "goal_id",
+            "effect_id",
+            "agent_id",
+            "available_capabilities",
+            "independent_worktree",
+            "execution_context",
+            "surface",
+            "app_automation_current_rrule",
+            "state_key",
+            "execute",
+            "failed_rrule",
+            "failure_kind",
+        ),
     ),
     (
         "quota.void_slot",
@@ -1192,6 +1623,14 @@ Raises:
     BoundaryError: a text holds what may not be stored.
     InternalError: a defect of LoopX.
 """,
+        (
+            "goal_id",
+            "effect_id",
+            "spend_id",
+            "void_generated_at",
+            "reason_summary",
+            "execute",
+        ),
     ),
     (
         "monitor.list",
@@ -1211,6 +1650,9 @@ Raises:
     StateError: stored state is missing, unreadable or of another version.
     InternalError: a defect of LoopX.
 """,
+        (
+            "goal_id",
+        ),
     ),
     (
         "todo.supersede",
@@ -1239,6 +1681,16 @@ Raises:
     BoundaryError: a text holds what may not be stored.
     InternalError: a defect of LoopX.
 """,
+        (
+            "goal_id",
+            "effect_id",
+            "todo_id",
+            "by",
+            "next_agent_todo",
+            "next_fields",
+            "reason",
+            "agent_id",
+        ),
     ),
     (
         "todo.archive",
@@ -1262,6 +1714,12 @@ Raises:
     BoundaryError: a text holds what may not be stored.
     InternalError: a defect of LoopX.
 """,
+        (
+            "goal_id",
+            "effect_id",
+            "todo_id",
+            "agent_id",
+        ),
     ),
     (
         "todo.archive_completed",
@@ -1287,6 +1745,14 @@ Raises:
     BoundaryError: a text holds what may not be stored.
     InternalError: a defect of LoopX.
 """,
+        (
+            "goal_id",
+            "effect_id",
+            "role",
+            "keep",
+            "agent_id",
+            "execute",
+        ),
     ),
     (
         "todo.capture_followups",
@@ -1312,6 +1778,14 @@ Raises:
     BoundaryError: a text holds what may not be stored.
     InternalError: a defect of LoopX.
 """,
+        (
+            "goal_id",
+            "effect_id",
+            "todo_id",
+            "agent_id",
+            "evidence",
+            "followups",
+        ),
     ),
     (
         "todo.suggest",
@@ -1333,6 +1807,11 @@ Raises:
     StateError: stored state is missing, unreadable or of another version.
     InternalError: a defect of LoopX.
 """,
+        (
+            "goal_id",
+            "agent_id",
+            "limit",
+        ),
     ),
     (
         "feedback",
@@ -1358,6 +1837,13 @@ Raises:
     BoundaryError: a text holds what may not be stored.
     InternalError: a defect of LoopX.
 """,
+        (
+            "goal_id",
+            "effect_id",
+            "text",
+            "todo_id",
+            "agent_id",
+        ),
     ),
     (
         "goal.accept_add",
@@ -1380,6 +1866,11 @@ Raises:
     BoundaryError: a text holds what may not be stored.
     InternalError: a defect of LoopX.
 """,
+        (
+            "goal_id",
+            "effect_id",
+            "text",
+        ),
     ),
     (
         "goal.accept_meet",
@@ -1403,6 +1894,12 @@ Raises:
     BoundaryError: a text holds what may not be stored.
     InternalError: a defect of LoopX.
 """,
+        (
+            "goal_id",
+            "effect_id",
+            "index",
+            "text",
+        ),
     ),
     (
         "goal.accept_list",
@@ -1422,6 +1919,9 @@ Raises:
     StateError: stored state is missing, unreadable or of another version.
     InternalError: a defect of LoopX.
 """,
+        (
+            "goal_id",
+        ),
     ),
     (
         "goal.stop_all",
@@ -1444,6 +1944,11 @@ Raises:
     BoundaryError: a text holds what may not be stored.
     InternalError: a defect of LoopX.
 """,
+        (
+            "goal_id",
+            "effect_id",
+            "reason",
+        ),
     ),
     (
         "status",
@@ -1463,6 +1968,9 @@ Raises:
     StateError: stored state is missing, unreadable or of another version.
     InternalError: a defect of LoopX.
 """,
+        (
+            "goal_id",
+        ),
     ),
     (
         "history",
@@ -1485,6 +1993,12 @@ Raises:
     StateError: stored state is missing, unreadable or of another version.
     InternalError: a defect of LoopX.
 """,
+        (
+            "goal_id",
+            "agent_id",
+            "before",
+            "limit",
+        ),
     ),
     (
         "evidence_log",
@@ -1507,6 +2021,12 @@ Raises:
     StateError: stored state is missing, unreadable or of another version.
     InternalError: a defect of LoopX.
 """,
+        (
+            "goal_id",
+            "agent_id",
+            "todo_id",
+            "limit",
+        ),
     ),
     (
         "diagnose",
@@ -1526,6 +2046,9 @@ Raises:
     StateError: stored state is missing, unreadable or of another version.
     InternalError: a defect of LoopX.
 """,
+        (
+            "goal_id",
+        ),
     ),
     (
         "explain",
@@ -1549,6 +2072,13 @@ Raises:
     StateError: stored state is missing, unreadable or of another version.
     InternalError: a defect of LoopX.
 """,
+        (
+            "goal_id",
+            "agent_id",
+            "todo_id",
+            "available_capabilities",
+            "independent_worktree",
+        ),
     ),
     (
         "quota.plan",
@@ -1568,6 +2098,9 @@ Raises:
     StateError: stored state is missing, unreadable or of another version.
     InternalError: a defect of LoopX.
 """,
+        (
+            "goal_id",
+        ),
     ),
     (
         "export",
@@ -1588,6 +2121,10 @@ Raises:
     StateError: stored state is missing, unreadable or of another version.
     InternalError: a defect of LoopX.
 """,
+        (
+            "goal_id",
+            "file",
+        ),
     ),
     (
         "store.check",
@@ -1607,6 +2144,9 @@ Raises:
     StateError: stored state is missing, unreadable or of another version.
     InternalError: a defect of LoopX.
 """,
+        (
+            "goal_id",
+        ),
     ),
     (
         "store.backup",
@@ -1628,6 +2168,11 @@ Raises:
     StateError: stored state is missing, unreadable or of another version.
     InternalError: a defect of LoopX.
 """,
+        (
+            "goal_id",
+            "dir",
+            "all",
+        ),
     ),
     (
         "store.restore",
@@ -1653,6 +2198,13 @@ Raises:
     BoundaryError: a text holds what may not be stored.
     InternalError: a defect of LoopX.
 """,
+        (
+            "goal_id",
+            "effect_id",
+            "from",
+            "losing_commits",
+            "execute",
+        ),
     ),
     (
         "store.prune",
@@ -1676,6 +2228,12 @@ Raises:
     BoundaryError: a text holds what may not be stored.
     InternalError: a defect of LoopX.
 """,
+        (
+            "goal_id",
+            "effect_id",
+            "keep_days",
+            "execute",
+        ),
     ),
     (
         "migrate",
@@ -1699,6 +2257,12 @@ Raises:
     BoundaryError: a text holds what may not be stored.
     InternalError: a defect of LoopX.
 """,
+        (
+            "goal_id",
+            "effect_id",
+            "all",
+            "execute",
+        ),
     ),
     (
         "import",
@@ -1721,6 +2285,11 @@ Raises:
     BoundaryError: a text holds what may not be stored.
     InternalError: a defect of LoopX.
 """,
+        (
+            "goal_id",
+            "effect_id",
+            "file",
+        ),
     ),
     (
         "connectors.list",
@@ -1740,6 +2309,9 @@ Raises:
     StateError: stored state is missing, unreadable or of another version.
     InternalError: a defect of LoopX.
 """,
+        (
+            "goal_id",
+        ),
     ),
     (
         "connectors.show",
@@ -1761,6 +2333,10 @@ Raises:
     StateError: stored state is missing, unreadable or of another version.
     InternalError: a defect of LoopX.
 """,
+        (
+            "goal_id",
+            "connector",
+        ),
     ),
     (
         "value_connector.run",
@@ -1784,6 +2360,12 @@ Raises:
     BoundaryError: a text holds what may not be stored.
     InternalError: a defect of LoopX.
 """,
+        (
+            "goal_id",
+            "effect_id",
+            "connector",
+            "url",
+        ),
     ),
     (
         "host_mode_plan",
@@ -1814,6 +2396,16 @@ Raises:
     StateError: stored state is missing, unreadable or of another version.
     InternalError: a defect of LoopX.
 """,
+        (
+            "goal_id",
+            "intents",
+            "host",
+            "connector",
+            "host_capabilities",
+            "agent_id",
+            "registered_agents",
+            "all_modes",
+        ),
     ),
     (
         "heartbeat_prompt",
@@ -1849,6 +2441,22 @@ Raises:
     StateError: stored state is missing, unreadable or of another version.
     InternalError: a defect of LoopX.
 """,
+        (
+            "goal_id",
+            "host",
+            "style",
+            "agent_id",
+            "agent_scopes",
+            "material_rule",
+            "permission_rule",
+            "available_capabilities",
+            "execution_context",
+            "visible_goal_host",
+            "turn_instance_id",
+            "cli_bin",
+            "thread_id",
+            "active_state",
+        ),
     ),
     (
         "doctor",
@@ -1871,6 +2479,11 @@ Raises:
     StateError: stored state is missing, unreadable or of another version.
     InternalError: a defect of LoopX.
 """,
+        (
+            "goal_id",
+            "host",
+            "agent_id",
+        ),
     ),
     (
         "slash_commands",
@@ -1890,6 +2503,9 @@ Raises:
     StateError: stored state is missing, unreadable or of another version.
     InternalError: a defect of LoopX.
 """,
+        (
+            "goal_id",
+        ),
     ),
     (
         "install",
@@ -1916,6 +2532,14 @@ Raises:
     BoundaryError: a text holds what may not be stored.
     InternalError: a defect of LoopX.
 """,
+        (
+            "goal_id",
+            "effect_id",
+            "hosts",
+            "uninstall",
+            "dry_run",
+            "project",
+        ),
     ),
     (
         "init",
@@ -1941,6 +2565,13 @@ Raises:
     BoundaryError: a text holds what may not be stored.
     InternalError: a defect of LoopX.
 """,
+        (
+            "goal_id",
+            "effect_id",
+            "objective",
+            "agents",
+            "allowed_slots",
+        ),
     ),
     (
         "start_goal.plan",
@@ -1967,6 +2598,16 @@ Raises:
     StateError: stored state is missing, unreadable or of another version.
     InternalError: a defect of LoopX.
 """,
+        (
+            "goal_id",
+            "goal_text",
+            "todos",
+            "agent_id",
+            "new_peer",
+            "host",
+            "thread_id",
+            "available_capabilities",
+        ),
     ),
     (
         "start_goal",
@@ -1995,6 +2636,17 @@ Raises:
     BoundaryError: a text holds what may not be stored.
     InternalError: a defect of LoopX.
 """,
+        (
+            "goal_id",
+            "effect_id",
+            "goal_text",
+            "todos",
+            "agent_id",
+            "new_peer",
+            "host",
+            "thread_id",
+            "available_capabilities",
+        ),
     ),
     (
         "agent_onboard",
@@ -2018,6 +2670,13 @@ Raises:
     StateError: stored state is missing, unreadable or of another version.
     InternalError: a defect of LoopX.
 """,
+        (
+            "goal_id",
+            "host",
+            "list_agent_types",
+            "agent_id",
+            "thread_id",
+        ),
     ),
     (
         "bootstrap_command_pack",
@@ -2040,6 +2699,12 @@ Raises:
     StateError: stored state is missing, unreadable or of another version.
     InternalError: a defect of LoopX.
 """,
+        (
+            "goal_id",
+            "host",
+            "agent_id",
+            "goal_text",
+        ),
     ),
     (
         "codex_cli_bootstrap_message",
@@ -2062,6 +2727,12 @@ Raises:
     StateError: stored state is missing, unreadable or of another version.
     InternalError: a defect of LoopX.
 """,
+        (
+            "goal_id",
+            "host",
+            "agent_id",
+            "goal_text",
+        ),
     ),
     (
         "host_loop.activate",
@@ -2100,6 +2771,24 @@ Raises:
     BoundaryError: a text holds what may not be stored.
     InternalError: a defect of LoopX.
 """,
+        (
+            "goal_id",
+            "effect_id",
+            "host",
+            "style",
+            "agent_id",
+            "agent_scopes",
+            "material_rule",
+            "permission_rule",
+            "available_capabilities",
+            "execution_context",
+            "visible_goal_host",
+            "turn_instance_id",
+            "cli_bin",
+            "thread_id",
+            "active_state",
+            "deactivate",
+        ),
     ),
     (
         "thread.bind",
@@ -2126,6 +2815,14 @@ Raises:
     BoundaryError: a text holds what may not be stored.
     InternalError: a defect of LoopX.
 """,
+        (
+            "goal_id",
+            "effect_id",
+            "thread_id",
+            "host",
+            "agent_id",
+            "execute",
+        ),
     ),
     (
         "thread.unbind",
@@ -2152,6 +2849,14 @@ Raises:
     BoundaryError: a text holds what may not be stored.
     InternalError: a defect of LoopX.
 """,
+        (
+            "goal_id",
+            "effect_id",
+            "thread_id",
+            "host",
+            "agent_id",
+            "execute",
+        ),
     ),
     (
         "thread.resolve",
@@ -2176,5 +2881,24 @@ Raises:
     StateError: stored state is missing, unreadable or of another version.
     InternalError: a defect of LoopX.
 """,
+        (
+            "goal_id",
+            "thread_id",
+            "host",
+            "agent_id",
+            "execute",
+        ),
     ),
+)
+
+SESSION = (
+    "surface",
+    "session",
+    "agent_id",
+    "available_capabilities",
+    "independent_worktree",
+    "execution_context",
+    "ttl_seconds",
+    "holder_pid",
+    "observe",
 )

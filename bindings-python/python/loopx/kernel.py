@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable
 from typing import Any
 
+from loopx._fields import FIELDS, SESSION_FIELDS, check
 from loopx._native import NativeKernel, NativeLoop
 from loopx._operations import OPERATIONS
 
@@ -41,7 +42,10 @@ class Kernel:
         independent_worktree: bool = False,
     ) -> Kernel:
         """Opens the kernel; reads nothing yet, and writes nothing. The stubs say what each
-        option is."""
+        option is.
+
+        A call waits up to ``deadline_ms`` (30,000) for a lock. Other threads run meanwhile, but
+        Ctrl-C and other signals are heard when the call is over."""
         kernel = cls.__new__(cls)
         kernel._native = NativeKernel(
             {
@@ -58,7 +62,8 @@ class Kernel:
         return kernel
 
     def call(self, operation: str, request: dict[str, Any] | None = None, /) -> Any:
-        """Any operation by its name; its method says what it takes."""
+        """Any operation by its name; its method says what it takes. What the operation does not
+        know of the request is passed over, which its method refuses."""
         return self._native.call(operation, {} if request is None else request)
 
     def call_json(self, operation: str, request: str = "{}", /) -> str:
@@ -75,7 +80,10 @@ def _absolute(project: str | os.PathLike[str]) -> str | None:
 
 
 def _method(operation: str, name: str, doc: str) -> Callable[..., Any]:
+    fields = FIELDS[operation]
+
     def method(self: Kernel, /, **request: Any) -> Any:
+        check(operation, request, fields)
         return self._native.call(operation, request)  # pyright: ignore[reportPrivateUsage]
 
     method.__name__ = name
@@ -85,7 +93,7 @@ def _method(operation: str, name: str, doc: str) -> Callable[..., Any]:
 
 
 for _row in OPERATIONS:
-    setattr(Kernel, _row[1], _method(*_row))
+    setattr(Kernel, _row[1], _method(*_row[:3]))
 
 
 class LoopSession:
@@ -99,6 +107,7 @@ class LoopSession:
     __slots__ = ("__weakref__", "_goal_id", "_kernel", "_native")
 
     def __init__(self, kernel: Kernel, /, *, goal_id: str, **options: Any) -> None:
+        check("loop.step", options, SESSION_FIELDS)
         self._goal_id = goal_id
         self._kernel = kernel._native  # pyright: ignore[reportPrivateUsage]
         self._native = NativeLoop({"goal_id": goal_id, **options})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypedDict, cast
 
+from loopx._fields import FIELDS, check
 from loopx._native import connector_for_turn, readiness_packet
 from loopx.errors import ConnectorNotFoundError
 from loopx.kernel import Kernel
@@ -44,9 +45,14 @@ class ReadinessPacket(TypedDict):
 
 
 class Turn:
-    """One turn of an agent. ``request`` is that of ``Kernel.turn_admit``."""
+    """One turn of an agent. ``request`` is that of ``Kernel.turn_admit``.
+
+    Raises:
+        UsageError: the request has a field that ``turn.admit`` has not.
+    """
 
     def __init__(self, kernel: Kernel | None = None, **request: Unpack[TurnAdmitRequest]) -> None:
+        check("turn.admit", request, FIELDS["turn.admit"])
         self._kernel = kernel
         self._request = request
         self._connectors: list[str] = []

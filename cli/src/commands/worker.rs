@@ -23,7 +23,7 @@ use crate::doors;
 pub enum Worker {
     /// Run the loop of one agent: wait, ask, wake it with a command
     #[command(
-        after_help = "Without --wake-cmd it only observes. Standard output has a line per event,\nand with --format json an object a line:\n  <UTC instant> status=<kind> key=value ...\n\nExit status: 0 after a normal stop, 2 when a question failed with --once or the\nusage is wrong, 3 when another worker has the route or its state file cannot be\ntrusted, 128 and the number after a signal; with --once that of a failed wake.\n\nExample:\n  loopx worker run --goal-id demo --agent-id agent-a --once"
+        after_help = "Without --wake-cmd it only observes. Standard output has a line per event,\nand with --format json an object a line:\n  <UTC instant> status=<kind> key=value ...\n\nExit status: 0 after a normal stop, 2 when a question failed with --once or the\nusage is wrong, 3 when another worker has the route or its state file cannot be\ntrusted, 128 and the number after a signal; with --once that of a failed wake,\nwhich is 2 for one that did not start or was ended at a limit, where wake_rc\nsays how its command ended (143 and 137: by a signal).\n\nA stop signal is heard at once in a wait and in a wake. While a question waits\nfor locks it is heard when the question is over: each wait is\n--quota-timeout-seconds at most, and there may be several.\n\nExample:\n  loopx worker run --goal-id demo --agent-id agent-a --once"
     )]
     Run(Box<Run>),
     /// Print what a service manager needs to run the worker; installs nothing

@@ -121,19 +121,29 @@ fn rows() -> Vec<Row> {
     Operation::TABLE.iter().filter_map(row).collect()
 }
 
-/// `loopx/_operations.py`: name, method and docstring of every operation.
+/// `loopx/_operations.py`: name, method, docstring and fields of every operation; the options of a
+/// session.
 pub fn operations() -> String {
     let mut out = format!("{HEAD}\nOPERATIONS = (\n");
     for row in rows() {
         let doc = row.doc.trim_end().replace('\\', "\\\\");
+        let of = names(&row.schema, "        ");
         let _ = writeln!(
             out,
-            "    (\n        {},\n        {},\n        \"\"\"{doc}\n\"\"\",\n    ),",
+            "    (\n        {},\n        {},\n        \"\"\"{doc}\n\"\"\",\n        {of},\n    ),",
             quoted(row.name),
             quoted(&row.method)
         );
     }
-    out + ")\n"
+    let _ = writeln!(out, ")\n\nSESSION = {}", names(&session(&rows()), ""));
+    out
+}
+
+/// The names of a schema's fields as a tuple of Python, a line each.
+fn names(schema: &Value, indent: &str) -> String {
+    let lines: String =
+        fields(schema).map(|(key, _)| format!("{indent}    {},\n", quoted(key))).collect();
+    if lines.is_empty() { "()".into() } else { format!("(\n{lines}{indent})") }
 }
 
 /// `loopx/types.py`: requests and answers as typed dictionaries.

@@ -1,7 +1,9 @@
 //! What a runner has seen, for `cargo xtask test` to compare the doors with one another.
 //! Node's and Python's runners write the same file.
 
-use serde_json::{Map, Value, json};
+use super::Said;
+use loopx_core::error::CATALOGUE;
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::env;
 use std::fs;
@@ -10,7 +12,7 @@ use std::path::PathBuf;
 /// Names the folder; without it nothing is written.
 const FOLDER: &str = "LOOPX_VECTORS_TALLY";
 
-/// What a door came to, vector by vector.
+/// What a door came to, vector by vector: what it said itself, not what the files have.
 #[derive(Default)]
 pub(super) struct Tally {
     /// Each vector that passed, with `answer` or the code of the refusal.
@@ -20,13 +22,17 @@ pub(super) struct Tally {
 }
 
 impl Tally {
-    /// A vector that passed.
-    pub(super) fn passed(&mut self, name: String, says: &Map<String, Value>) {
-        let of = |key: &str| says.get("error").and_then(|error| error.get(key)?.as_str());
-        if let Some(class) = of("class") {
-            *self.classes.entry(class.to_owned()).or_default() += 1;
-        }
-        self.vectors.insert(name, of("error_code").unwrap_or("answer").to_owned());
+    /// A vector that passed, with what the door said to it.
+    pub(super) fn passed(&mut self, name: String, said: &Said) {
+        let outcome = match said {
+            Said::Answer(_) => "answer",
+            Said::Refusal(refusal) => {
+                let code = code(refusal);
+                *self.classes.entry(class(code, refusal)).or_default() += 1;
+                code
+            }
+        };
+        self.vectors.insert(name, outcome.to_owned());
     }
 
     /// How many passed.
@@ -52,6 +58,22 @@ impl Tally {
             }),
         );
     }
+}
+
+/// The code that a door answered. Wrong usage of the command line is told to a person and has none:
+/// what another door has instead of it is a request that is malformed.
+fn code(refusal: &Value) -> &str {
+    let wrong_usage = json!({"exit": 2});
+    let code = if *refusal == wrong_usage { "request_invalid" } else { "" };
+    refusal.get("error_code").and_then(Value::as_str).unwrap_or(code)
+}
+
+/// The class that a door answered; of one that answers none, that of its code.
+fn class(code: &str, refusal: &Value) -> String {
+    let said = refusal.get("class").cloned();
+    let row = || CATALOGUE.iter().find(|row| row.text == code).map(|row| json!(row.class));
+    let class = said.or_else(row).unwrap_or_default();
+    class.as_str().unwrap_or("none").to_owned()
 }
 
 /// Says to the same reader why a door is not asked here.

@@ -89,7 +89,9 @@ def run(
     the other options are those of ``loopx worker run``. The status is 0 after a normal stop, 2
     when a question failed with ``once``, 3 when another worker has the route or its file cannot
     be trusted, 128 and the number after a stop signal, and with ``once`` that of a wake that
-    failed.
+    failed: its own, or 2 for one that did not start or was ended at a limit. While a question
+    waits for locks, a stop signal is heard when the question is over: each wait is the kernel's
+    ``deadline_ms`` at most, and there may be several.
 
     Raises ``UsageError`` for an option that cannot be, and whatever a hand raised.
     """

@@ -44,6 +44,8 @@ class Kernel:
             runtime_root: Folder of the stores; else ``LOOPX_RUNTIME_ROOT``, else as the registry
                 says.
             deadline_ms: Longest wait of a call for a lock, in milliseconds; 30,000 when absent.
+                Other threads run meanwhile; Ctrl-C and other signals are heard when the call is
+                over, which is after this time for each lock that it has to wait for.
             independent_worktree: Whether the caller works in a checkout of its own.
 
         The environment is read here and never later.

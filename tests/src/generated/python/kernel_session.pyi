@@ -17,7 +17,7 @@ class LoopSession:
         """A session of a host that follows ``goal_id``.
 
         Raises:
-            UsageError: an option is malformed.
+            UsageError: an option is malformed, or there is none of that name.
         """
         ...
 
