@@ -940,6 +940,29 @@ export interface LoopNotice {
   commands?: string[];
 }
 
+/** What `loop.show` answers. */
+export interface LoopsShown {
+  /** True. */
+  ok: boolean;
+  /** The goal that was asked about; absent for a session wherever it is. */
+  goal_id?: string | null;
+  /** How each loop stands: goal, session, state, what it waits for. */
+  loops: Record<string, unknown>[];
+  /** Goals that the session may follow as well: they could not be read. */
+  unreadable_goals: {
+    /** The goal as its registry names it. */
+    goal_id: string;
+    /** Why, as the code of the refusal. */
+    error_code: string;
+    /** Why, one sentence. */
+    error: string;
+    /** What could not be read. */
+    about: string;
+    /** What to do about it. */
+    next_command: string;
+  }[];
+}
+
 /** Request of `todo.add`. */
 export interface TodoAddRequest {
   /** The goal; the registry's only one when absent. */
@@ -2784,7 +2807,7 @@ export interface Operations {
   /** Tells a host's loop what happened; says what the host does next. */
   "loop.step": { request: LoopStepRequest; answer: LoopAnswer };
   /** Shows how the loops of hosts stand. */
-  "loop.show": { request: LoopShowRequest; answer: Answer };
+  "loop.show": { request: LoopShowRequest; answer: LoopsShown };
   /** Takes a host's session off its goal. */
   "loop.unbind": { request: LoopUnbindRequest; answer: Answer };
   /** Shows the windows. */
@@ -3135,7 +3158,7 @@ export class Kernel {
    *
    * Read, on this thread.
    */
-  loopShow(request?: LoopShowRequest): Answer;
+  loopShow(request?: LoopShowRequest): LoopsShown;
   /**
    * Takes a host's session off its goal. `loop.unbind`
    *

@@ -696,6 +696,7 @@ modules["bridge.cjs"] = (module, require) => {
   // What the extensions of Pi and OpenCode have in common: which goal a session follows, how a
   // goal is started, and how things are shown. What may run, and when, the kernel says.
 
+  const { LoopxError } = require("./error.cjs");
   const { Kernel, LoopSession } = require("./kernel.cjs");
 
   /** The tool that lets an agent begin a loop in its own session. */
@@ -741,10 +742,14 @@ modules["bridge.cjs"] = (module, require) => {
       return this.kernel;
     }
 
-    /** The loop of a session, wherever in the registry it is. */
+    /** The loop of a session, wherever in the registry it is; throws where nobody can tell. */
     async followed(session) {
       try {
-        const { loops } = await this.kernel.call("loop.show", { surface: this.surface, session });
+        const { loops, unreadable_goals: unread = [] } = await this.kernel.call("loop.show", { surface: this.surface, session });
+        if (loops.length === 0 && unread.length > 0) {
+          const [{ goal_id, error }] = unread;
+          throw new LoopxError({ ...unread[0], error: `whether this session follows ${goal_id} is not known: ${error}` });
+        }
         return loops[0] ?? null;
       } catch (error) {
         // A folder without a registry has no loops.
@@ -901,6 +906,15 @@ modules["entry"] = (module, require) => {
       }
     }
 
+    /** Takes up a loop that this session had before. */
+    async takeUp() {
+      const row = await this.home.bridge.followed(this.id);
+      if (!row) return;
+      this.attach(row.goal_id, row.agent_id);
+      // A prompt that is out in a runtime that lives stays that runtime's.
+      await this.tell("session_replaced");
+    }
+
     async activate(goalId, agentId, more) {
       await this.loop?.dispose();
       this.attach(goalId, agentId, more);
@@ -923,6 +937,7 @@ modules["entry"] = (module, require) => {
     async command(text) {
       const { verb, text: goal } = Bridge.command(text);
       const { bridge } = this.home;
+      if (verb !== "start" && !this.loop) await this.takeUp();
       if (verb !== "start" && !this.loop) {
         return "This session follows no LoopX goal. /loopx TEXT starts one.";
       }
@@ -966,14 +981,7 @@ modules["entry"] = (module, require) => {
       if (!known) {
         known = new Session(id, home);
         sessions.set(id, known);
-        known.ready = (async () => {
-          const row = await home.bridge.followed(id);
-          if (row) {
-            known.attach(row.goal_id, row.agent_id);
-            // A prompt that is out in a runtime that lives stays that runtime's.
-            await known.tell("session_replaced");
-          }
-        })().catch((error) => home.log(error.message));
+        known.ready = known.takeUp().catch((error) => home.log(error.message));
       }
       await known.ready;
       return known;
@@ -983,7 +991,8 @@ modules["entry"] = (module, require) => {
     const takeUp = async () => {
       const listed = await client.session.list();
       for (const { id } of (listed?.data ?? []).slice(0, SESSIONS)) {
-        if (sessions.has(id) || !(await home.bridge.followed(id))) continue;
+        const follows = async () => home.bridge.followed(id).catch((error) => home.log(error.message));
+        if (sessions.has(id) || !(await follows())) continue;
         await session(id);
       }
     };

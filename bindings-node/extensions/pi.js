@@ -696,6 +696,7 @@ modules["bridge.cjs"] = (module, require) => {
   // What the extensions of Pi and OpenCode have in common: which goal a session follows, how a
   // goal is started, and how things are shown. What may run, and when, the kernel says.
 
+  const { LoopxError } = require("./error.cjs");
   const { Kernel, LoopSession } = require("./kernel.cjs");
 
   /** The tool that lets an agent begin a loop in its own session. */
@@ -741,10 +742,14 @@ modules["bridge.cjs"] = (module, require) => {
       return this.kernel;
     }
 
-    /** The loop of a session, wherever in the registry it is. */
+    /** The loop of a session, wherever in the registry it is; throws where nobody can tell. */
     async followed(session) {
       try {
-        const { loops } = await this.kernel.call("loop.show", { surface: this.surface, session });
+        const { loops, unreadable_goals: unread = [] } = await this.kernel.call("loop.show", { surface: this.surface, session });
+        if (loops.length === 0 && unread.length > 0) {
+          const [{ goal_id, error }] = unread;
+          throw new LoopxError({ ...unread[0], error: `whether this session follows ${goal_id} is not known: ${error}` });
+        }
         return loops[0] ?? null;
       } catch (error) {
         // A folder without a registry has no loops.
@@ -935,6 +940,7 @@ modules["entry"] = (module, require) => {
         if (this.ctx.isIdle()) await this.tell("settled");
         return;
       }
+      if (!this.loop) await this.takeUp();
       if (!this.loop) {
         return this.say("LoopX: this session follows no goal. /loopx TEXT starts one.");
       }

@@ -760,3 +760,57 @@ fn a_session_keeps_what_a_person_did_while_the_store_cannot_be_written() {
     assert!(session.owed().is_empty());
     assert_eq!(world.stored()["state"], "paused");
 }
+
+#[test]
+fn a_binding_that_cannot_be_read_is_named_and_is_none_that_is_absent() {
+    let world = World::new("pi");
+    world.goal("h");
+    world.step(json!("activated"));
+    let asked = json!({"surface": "pi", "session": "s-1"});
+    assert_eq!(world.call("loop.show", asked.clone())["unreadable_goals"], json!([]));
+    for doc in ["{", "{\"state\":5}"] {
+        let store = rusqlite::Connection::open(world.store("g")).unwrap();
+        store.execute("UPDATE host_rows SET doc = ?1 WHERE kind = 'loop'", [doc]).unwrap();
+        let shown = world.call("loop.show", asked.clone());
+        assert_eq!(shown["loops"], json!([]));
+        let unread = shown["unreadable_goals"].as_array().unwrap();
+        assert_eq!(unread.len(), 1, "{shown}");
+        assert_eq!(unread[0]["goal_id"], "g");
+        assert_eq!(unread[0]["error_code"], "store_unreadable");
+        // Another session's loop is not in doubt.
+        let other = world.call("loop.show", json!({"surface": "pi", "session": "s-2"}));
+        assert_eq!(other["unreadable_goals"], json!([]));
+        let error = world
+            .kernel()
+            .call("loop.show", &json!({"goal_id": "g", "surface": "pi", "session": "s-1"}))
+            .unwrap_err();
+        assert_eq!(error.row().text, "store_unreadable");
+    }
+    // The session begins anew elsewhere, and lets the broken row go where that can be done.
+    world.call(
+        "loop.step",
+        json!({"goal_id": "h", "surface": "pi", "session": "s-1", "event": {"kind": "activated"}}),
+    );
+    let shown = world.call("loop.show", asked);
+    assert_eq!(shown["loops"][0]["goal_id"], "h");
+    assert_eq!(shown["unreadable_goals"], json!([]));
+}
+
+#[test]
+fn a_session_whose_other_goal_is_busy_is_not_activated_beside_it() {
+    let world = World::new("pi");
+    world.goal("h");
+    world.step(json!("activated"));
+    let holder = rusqlite::Connection::open(world.store("g")).unwrap();
+    holder.execute_batch("BEGIN EXCLUSIVE").unwrap();
+    let activated =
+        json!({"goal_id": "h", "surface": "pi", "session": "s-1", "event": {"kind": "activated"}});
+    let quick = world.kernel_waiting(std::time::Duration::from_millis(20));
+    assert_eq!(quick.call("loop.step", &activated).unwrap_err().row().text, "store_busy");
+    let shown = quick.call("loop.show", &json!({"surface": "pi", "session": "s-1"})).unwrap();
+    assert_eq!(shown["unreadable_goals"][0]["error_code"], "store_busy", "{shown}");
+    holder.execute_batch("ROLLBACK").unwrap();
+    quick.call("loop.step", &activated).unwrap();
+    let shown = world.call("loop.show", json!({"surface": "pi", "session": "s-1"}));
+    assert_eq!(shown["loops"].as_array().unwrap().len(), 1, "{shown}");
+}

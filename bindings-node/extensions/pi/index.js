@@ -88,6 +88,7 @@ class PiLoop {
       if (this.ctx.isIdle()) await this.tell("settled");
       return;
     }
+    if (!this.loop) await this.takeUp();
     if (!this.loop) {
       return this.say("LoopX: this session follows no goal. /loopx TEXT starts one.");
     }

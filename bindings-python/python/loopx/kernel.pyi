@@ -53,6 +53,7 @@ from loopx.types import (
     LoopShowRequest,
     LoopStepRequest,
     LoopUnbindRequest,
+    LoopsShown,
     MigrateRequest,
     MonitorListRequest,
     Packet,
@@ -226,7 +227,7 @@ class Kernel:
     @overload
     def call(
         self, operation: Literal["loop.show"], request: LoopShowRequest | None = None, /
-    ) -> Answer: ...
+    ) -> LoopsShown: ...
     @overload
     def call(
         self, operation: Literal["loop.unbind"], request: LoopUnbindRequest | None = None, /
@@ -1076,7 +1077,7 @@ class Kernel:
         """
         ...
 
-    def loop_show(self, /, **request: Unpack[LoopShowRequest]) -> Answer:
+    def loop_show(self, /, **request: Unpack[LoopShowRequest]) -> LoopsShown:
         """Shows how the loops of hosts stand.
 
         ``loop.show``, a read.

@@ -14,7 +14,7 @@ use crate::admission::{Detail, Situation, Subject};
 use crate::command::loops::{LoopRequest, LoopStepRequest, end_turn};
 use crate::command::turn::{ShouldRunRequest, Terms, seen};
 use crate::command::{Effect, actor};
-use crate::error::{Error, ErrorCode, Result};
+use crate::error::{Error, ErrorClass, ErrorCode, Result};
 use crate::file::{FileLock, sha256_hex};
 use crate::host_loop::binding::ROW_KIND;
 use crate::host_loop::prompt::{self, Subject as PromptSubject};
@@ -368,12 +368,23 @@ impl Kernel {
         Some(self.put_receipt(goal, &poll, Some(seen.replan)))
     }
 
-    /// A session follows one goal: what it followed before lets it go.
+    /// A session follows one goal: what it followed before lets it go. A row that is broken
+    /// goes, too. A goal whose store cannot be read has no loop that could go on; one that is
+    /// only busy has, so that is refused and tried again.
     fn leave_other_goals(&self, asked: &Asked<'_>, but: &str) -> Result<()> {
-        for (goal_id, _) in self.loops_of(&asked.key)? {
-            if goal_id != but {
-                self.unbind(&Addressed::to(&goal_id), &asked.key, Reason::Replaced)?;
+        let followed = self.loops_of(&asked.key)?;
+        let leave = |goal: &str| self.unbind(&Addressed::to(goal), &asked.key, Reason::Replaced);
+        for (goal_id, _) in followed.rows.iter().filter(|(goal_id, _)| goal_id != but) {
+            leave(goal_id)?;
+        }
+        for (goal_id, error) in followed.unreadable {
+            if goal_id == but {
+                continue;
             }
+            if error.row().class == ErrorClass::Busy {
+                return Err(error);
+            }
+            let _ = leave(&goal_id);
         }
         Ok(())
     }
@@ -388,16 +399,19 @@ impl Kernel {
     fn unbind(&self, at: &Addressed, key: &SessionKey, reason: Reason) -> Result<Value> {
         let call = super::Call::new("loop.unbind", at, &json!([key, reason]))?;
         self.write(&call, |scene| {
-            let Some(row) = scene.read.host_row(ROW_KIND, key.as_str())? else {
-                return Ok(Effect::new(Vec::new(), json!({"unbound": false})));
+            // An unreadable row goes too: nothing can be done with it.
+            let binding = match scene.read.host_row(ROW_KIND, key.as_str()) {
+                Ok(None) => return Ok(Effect::new(Vec::new(), json!({"unbound": false}))),
+                Ok(Some(row)) => Binding::of_row(&row).ok(),
+                Err(error) if error.code == ErrorCode::StoreUnreadable => None,
+                Err(error) => return Err(error),
             };
             let mut changes = Vec::new();
-            // An unreadable row goes too: nothing can be done with it.
-            if let Ok(Binding { pending: Some(pending), .. }) = Binding::of_row(&row) {
+            if let Some(Binding { pending: Some(pending), .. }) = binding {
                 let how = TurnEnd::Interrupted;
                 changes.extend(end_turn(scene, &pending.turn_id, how)?);
             }
-            changes.push(Change::DropHostRow { kind: row.kind, key: row.key });
+            changes.push(Change::DropHostRow { kind: ROW_KIND.into(), key: key.as_str().into() });
             Ok(Effect::new(changes, json!({"unbound": true, "session_key": key})))
         })
     }
