@@ -35,6 +35,10 @@ impl LoopSession {
     /// pause, a prompt) is then stored before any later event is looked at, so that no
     /// timer goes on over it.
     pub fn step(&mut self, kernel: &Kernel, event: LoopEvent) -> Value {
+        kernel.as_one_call(|| self.stepped(kernel, event))
+    }
+
+    fn stepped(&mut self, kernel: &Kernel, event: LoopEvent) -> Value {
         while let Some(owed) = self.owed.first().cloned() {
             match self.send(kernel, &owed) {
                 Ok(_) => {
