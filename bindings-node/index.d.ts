@@ -1677,6 +1677,11 @@ export interface LoopStepRequest {
   ttl_seconds?: number | null;
   /** A process that outlives this call and whose death frees the turn. */
   holder_pid?: number | null;
+  /**
+   * `activated`: the host does not keep the session, so that nobody can come back to it. Its
+   * loop is over when the process `holder_pid` has died; without one, when it is unbound.
+   */
+  ephemeral?: boolean;
   /** Only look: decide, keep the pace, admit nothing. */
   observe?: boolean;
 }

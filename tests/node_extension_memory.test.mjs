@@ -2,7 +2,7 @@
 // read: never that there is none.
 
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { readdirSync } from "node:fs";
 import { createRequire } from "node:module";
 import path from "node:path";
@@ -93,4 +93,38 @@ any("OpenCode does not take a loop that cannot be read for none", async (world, 
   for (const text of ["", "resume", "gates"]) {
     assert.match(await after.command(text), /whether this session follows g is not known: .*cannot be read/);
   }
+});
+
+any("a Pi session that Pi does not keep is over when its process is killed", async (world, t) => {
+  if (process.platform !== "linux") return t.skip("SKIPPED: a dead process cannot be told here");
+  await world.todo("one");
+  const script = `
+    const heard = {}; let tool;
+    require(${JSON.stringify(path.join(PACKAGE, "extensions/pi/index.js"))})({
+      on: (event, work) => (heard[event] = work), registerCommand() {}, registerTool: (it) => (tool = it), sendUserMessage() {},
+    });
+    const ctx = { cwd: ${JSON.stringify(world.project)}, isIdle: () => true, ui: { notify() {}, setStatus() {} }, sessionManager: { getSessionFile() {} } };
+    (async () => {
+      await heard.session_start({}, ctx);
+      await tool.execute("1", { goal_id: "g", agent_id: "ada" }, null, null, ctx);
+      await heard.agent_settled({}, ctx);
+      console.log("ready");
+      setInterval(() => {}, 1e5);
+    })();`;
+  const env = { ...process.env, NODE_TEST_CONTEXT: undefined };
+  const session = async () => {
+    const child = spawn(process.execPath, ["-e", script], { stdio: ["ignore", "pipe", "inherit"], env });
+    t.after(() => child.kill("SIGKILL"));
+    await new Promise((resolve) => child.stdout.once("data", resolve));
+    return child;
+  };
+  const first = await session();
+  const loops = () => world.kernel.loopShow({ goal_id: "g" }).loops.map(({ state, ephemeral, pending }) => [state, ephemeral, !!pending]);
+  assert.deepEqual(loops(), [["armed", true, true]]);
+  const gone = new Promise((resolve) => first.once("exit", resolve));
+  first.kill("SIGKILL");
+  await gone;
+  assert.deepEqual(loops(), []);
+  await session();
+  assert.deepEqual(loops(), [["armed", true, true]], "the next one has the work");
 });

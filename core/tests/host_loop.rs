@@ -735,6 +735,7 @@ fn a_session_keeps_what_a_person_did_while_the_store_cannot_be_written() {
         execution_context: None,
         ttl_seconds: None,
         holder_pid: None,
+        ephemeral: false,
         observe: false,
     };
     let mut session = LoopSession::new("g", template);
@@ -813,4 +814,42 @@ fn a_session_whose_other_goal_is_busy_is_not_activated_beside_it() {
     quick.call("loop.step", &activated).unwrap();
     let shown = world.call("loop.show", json!({"surface": "pi", "session": "s-1"}));
     assert_eq!(shown["loops"].as_array().unwrap().len(), 1, "{shown}");
+}
+
+#[test]
+fn a_session_that_its_host_does_not_keep_is_over_with_its_process() {
+    let world = World::new("pi");
+    world.todo("one");
+    let rows = || {
+        let store = rusqlite::Connection::open(world.store("g")).unwrap();
+        let sql = "SELECT count(*) FROM host_rows WHERE kind = 'loop'";
+        store.query_row(sql, [], |row| row.get::<_, u32>(0)).unwrap()
+    };
+    let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
+    let begin = |session: &str, ephemeral: bool, pid: u32| {
+        let step = |event: &str| {
+            world.call(
+                "loop.step",
+                json!({"goal_id": "g", "surface": "pi", "session": session, "event": {"kind": event},
+                       "holder_pid": pid, "ephemeral": ephemeral}),
+            )
+        };
+        step("activated");
+        step("settled")
+    };
+    let run = begin("unkept", true, child.id());
+    begin("kept", false, child.id());
+    let shown = |world: &World| world.call("loop.show", json!({"goal_id": "g"}))["loops"].clone();
+    assert_eq!(shown(&world).as_array().unwrap().len(), 2);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let left = shown(&world);
+    assert_eq!(left.as_array().unwrap().len(), 1, "{left}");
+    assert_eq!(left[0]["ephemeral"], Value::Null, "the one that its host keeps");
+    assert_eq!(rows(), 2, "a read takes nothing away");
+    let next = begin("next", true, std::process::id());
+    assert_eq!(rows(), 2, "the dead one is gone, the next one is there");
+    assert_eq!(shown(&world).as_array().unwrap().len(), 2);
+    assert_eq!(world.turn_state(&turn(&run)), "released");
+    assert_eq!(kind(&next), "prompt", "{next}");
 }

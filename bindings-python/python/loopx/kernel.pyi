@@ -1064,6 +1064,9 @@ class Kernel:
                 absent.
             holder_pid: A process that outlives this call and whose death frees the
                 turn.
+            ephemeral: `activated`: the host does not keep the session, so that nobody
+                can come back to it. Its loop is over when the process `holder_pid` has
+                died; without one, when it is unbound.
             observe: Only look: decide, keep the pace, admit nothing.
 
         Raises:

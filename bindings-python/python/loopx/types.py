@@ -1963,6 +1963,10 @@ class LoopStepRequest(TypedDict, total=False):
     """Seconds that an admitted turn's reservation lives, 3,600 when absent."""
     holder_pid: int | None
     """A process that outlives this call and whose death frees the turn."""
+    ephemeral: bool
+    """`activated`: the host does not keep the session, so that nobody can come back to it. Its
+    loop is over when the process `holder_pid` has died; without one, when it is unbound.
+    """
     observe: bool
     """Only look: decide, keep the pace, admit nothing."""
 
@@ -3052,5 +3056,9 @@ class LoopSessionOptions(TypedDict, total=False):
     """Seconds that an admitted turn's reservation lives, 3,600 when absent."""
     holder_pid: int | None
     """A process that outlives this call and whose death frees the turn."""
+    ephemeral: bool
+    """`activated`: the host does not keep the session, so that nobody can come back to it. Its
+    loop is over when the process `holder_pid` has died; without one, when it is unbound.
+    """
     observe: bool
     """Only look: decide, keep the pace, admit nothing."""

@@ -45,6 +45,10 @@ pub struct LoopStepRequest {
     /// A process that outlives this call and whose death frees the turn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub holder_pid: Option<u32>,
+    /// `activated`: the host does not keep the session, so that nobody can come back to it. Its
+    /// loop is over when the process `holder_pid` has died; without one, when it is unbound.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub ephemeral: bool,
     /// Only look: decide, keep the pace, admit nothing.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub observe: bool,

@@ -115,6 +115,7 @@ pub fn step(
                 generation: next.generation,
                 door: next.door.clone(),
                 holder: next.holder.clone(),
+                ephemeral: next.ephemeral,
                 ..Binding::new(next.session_key.clone(), &next.surface, next.agent.clone(), now)
             };
             (done(next, Action::Idle), end)

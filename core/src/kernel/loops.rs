@@ -7,11 +7,18 @@ use super::snapshot::Snapshot;
 use super::write::session;
 use crate::command::loops::{LoopRequest, UnreadableGoal};
 use crate::error::{Error, Result};
+use crate::file::process;
 use crate::host_loop::binding::ROW_KIND;
 use crate::host_loop::{Binding, SessionKey, standing};
 use crate::model::GoalId;
 use crate::operation::Addressed;
 use crate::registry::document::entry_id;
+
+/// Whether nobody can come back to the loop: its session was not kept, and its process is dead.
+/// The next activation in the goal takes it away.
+pub(super) fn is_over(binding: &Binding) -> bool {
+    binding.ephemeral && binding.holder.as_ref().is_some_and(process::is_dead)
+}
 
 /// What is known of a session's loops.
 pub(super) struct Followed {
@@ -83,7 +90,7 @@ impl Kernel {
         let mut shown = Vec::new();
         for row in &rows {
             let binding = Binding::of_row(row)?;
-            if surface.is_some_and(|s| s != binding.surface) {
+            if surface.is_some_and(|s| s != binding.surface) || is_over(&binding) {
                 continue;
             }
             let out =

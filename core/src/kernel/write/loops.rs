@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::super::goal::Goal;
 use super::super::host_poll::{replan_observation, replan_row};
+use super::super::loops::is_over;
 use super::super::{Kernel, admission_request, import::random_hex, receipt, to_json};
 use super::{Done, Once, Open, Stage, puts_of, replay};
 use crate::admission::packet::answer;
@@ -161,6 +162,10 @@ impl Kernel {
             None => Vec::new(),
         };
         stage.tx.apply(&changes)?;
+        let swept = match request.event {
+            LoopEvent::Activated => sweep(stage, &asked.key)?,
+            _ => Vec::new(),
+        };
         let mut outcome = match stepped {
             Step::Done(binding, action) => {
                 Outcome { binding: *binding, action, packet: None, admitted: None }
@@ -180,7 +185,7 @@ impl Kernel {
             .as_ref()
             .is_some_and(|stored| Binding { at: stored.at, ..outcome.binding.clone() } == *stored);
         let n = stage.scene()?.commit;
-        if unchanged && changes.is_empty() && outcome.admitted.is_none() {
+        if unchanged && changes.is_empty() && swept.is_empty() && outcome.admitted.is_none() {
             let said = said(&outcome.binding, &outcome.action);
             let answer = receipt(goal_id.as_str(), n - 1, stage.now, said);
             return Ok(Done { answer, puts: Vec::new(), idle: true });
@@ -196,6 +201,7 @@ impl Kernel {
         if let (Some((turn, _)), false) = (&end, changes.is_empty()) {
             said.insert("ended_turn".into(), json!(turn));
         }
+        changes.extend(swept);
         if let Some(notice) = notice {
             said.insert("notice".into(), json!(notice));
         }
@@ -250,6 +256,7 @@ impl Kernel {
         let named = actor(policy, request.agent_id.as_deref())?;
         if activated {
             binding.agent = named;
+            binding.ephemeral = request.ephemeral;
         } else if request.agent_id.is_some() && named != binding.agent {
             let whose = binding.agent.as_ref().map_or("nobody", AgentId::as_str);
             return Err(Error::new(ErrorCode::LoopUnknown, "agent_id")
@@ -415,6 +422,31 @@ impl Kernel {
             Ok(Effect::new(changes, json!({"unbound": true, "session_key": key})))
         })
     }
+}
+
+/// Takes away the loops of the goal that are over with their processes, and ends their turns.
+/// What cannot be read is left.
+fn sweep(stage: &mut Stage<'_>, but: &SessionKey) -> Result<Vec<Change>> {
+    let rows = match stage.tx.host_rows(ROW_KIND) {
+        Err(error) if error.code == ErrorCode::StoreUnreadable => Vec::new(),
+        rows => rows?,
+    };
+    let mut swept = Vec::new();
+    for binding in rows.iter().filter_map(|row| Binding::of_row(row).ok()) {
+        if binding.session_key == *but || !is_over(&binding) {
+            continue;
+        }
+        let mut changes = match &binding.pending {
+            Some(out) => end_turn(&stage.scene()?, &out.turn_id, TurnEnd::Interrupted)?,
+            None => Vec::new(),
+        };
+        let key = binding.session_key.as_str().to_owned();
+        changes.push(Change::DropHostRow { kind: ROW_KIND.into(), key });
+        // At once: two of them may have stood for one agent.
+        stage.tx.apply(&changes)?;
+        swept.extend(changes);
+    }
+    Ok(swept)
 }
 
 /// Whether a runtime that found the session comes beside one that has it and lives: two
