@@ -3045,6 +3045,11 @@ export class Kernel {
   /** Fixes the clock for tests and replays; `null` lets it go. */
   fixClock(now: string | null): void;
   /**
+   * Lets go of the files that it has open. Calls that are under way end as they would have; every
+   * later one is refused with `request_invalid`. Once more is nothing.
+   */
+  close(): void;
+  /**
    * Adds a todo; an unfinished one of the same text is updated instead. `todo.add`
    *
    * Off this thread.

@@ -464,6 +464,10 @@ modules["kernel.cjs"] = (module, require) => {
       return this.kernel.fixClock(now);
     }
 
+    close() {
+      this.kernel.close();
+    }
+
     session(options) {
       try {
         const loop = this.module.NativeLoop.open(options);
@@ -472,6 +476,23 @@ modules["kernel.cjs"] = (module, require) => {
         throw LoopxError.of(error.message, error);
       }
     }
+  }
+
+  /** As the native module says it, also where the program is run. */
+  const CLOSED = `!${JSON.stringify({
+    ok: false, error_code: "request_invalid", error: "the kernel is closed", about: "kernel", next_command: "open another one: Kernel.open()",
+  })}`;
+
+  class ClosedDoor {
+    constructor(via) {
+      this.via = via;
+    }
+
+    callSync() { return CLOSED; }
+    async call() { return CLOSED; }
+    fixClock() { return CLOSED; }
+    close() {}
+    session() { throw LoopxError.of(CLOSED.slice(1)); }
   }
 
   let noticed = false;
@@ -523,9 +544,16 @@ modules["kernel.cjs"] = (module, require) => {
       opened(this.#door.fixClock(now));
     }
 
+    close() {
+      this.#door.close?.();
+      this.#door = new ClosedDoor(this.via);
+    }
+
     /** For {@link LoopSession}. */
     session(options) {
-      return this.#door.session(JSON.stringify(options));
+      const loop = this.#door.session(JSON.stringify(options));
+      const closed = () => this.#door instanceof ClosedDoor;
+      return { step: async (event) => (closed() ? CLOSED : loop.step(event)), owed: () => loop.owed() };
     }
   }
 
