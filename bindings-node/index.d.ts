@@ -940,6 +940,29 @@ export interface LoopNotice {
   commands?: string[];
 }
 
+/** What `loop.show` answers. */
+export interface LoopsShown {
+  /** True. */
+  ok: boolean;
+  /** The goal that was asked about; absent for a session wherever it is. */
+  goal_id?: string | null;
+  /** How each loop stands: goal, session, state, what it waits for. */
+  loops: Record<string, unknown>[];
+  /** Goals that the session may follow as well: they could not be read. */
+  unreadable_goals: {
+    /** The goal as its registry names it. */
+    goal_id: string;
+    /** Why, as the code of the refusal. */
+    error_code: string;
+    /** Why, one sentence. */
+    error: string;
+    /** What could not be read. */
+    about: string;
+    /** What to do about it. */
+    next_command: string;
+  }[];
+}
+
 /** Request of `todo.add`. */
 export interface TodoAddRequest {
   /** The goal; the registry's only one when absent. */
@@ -1654,6 +1677,11 @@ export interface LoopStepRequest {
   ttl_seconds?: number | null;
   /** A process that outlives this call and whose death frees the turn. */
   holder_pid?: number | null;
+  /**
+   * `activated`: the host does not keep the session, so that nobody can come back to it. Its
+   * loop is over when the process `holder_pid` has died; without one, when it is unbound.
+   */
+  ephemeral?: boolean;
   /** Only look: decide, keep the pace, admit nothing. */
   observe?: boolean;
 }
@@ -2784,7 +2812,7 @@ export interface Operations {
   /** Tells a host's loop what happened; says what the host does next. */
   "loop.step": { request: LoopStepRequest; answer: LoopAnswer };
   /** Shows how the loops of hosts stand. */
-  "loop.show": { request: LoopShowRequest; answer: Answer };
+  "loop.show": { request: LoopShowRequest; answer: LoopsShown };
   /** Takes a host's session off its goal. */
   "loop.unbind": { request: LoopUnbindRequest; answer: Answer };
   /** Shows the windows. */
@@ -3017,6 +3045,11 @@ export class Kernel {
   /** Fixes the clock for tests and replays; `null` lets it go. */
   fixClock(now: string | null): void;
   /**
+   * Lets go of the files that it has open. Calls that are under way end as they would have; every
+   * later one is refused with `request_invalid`. Once more is nothing.
+   */
+  close(): void;
+  /**
    * Adds a todo; an unfinished one of the same text is updated instead. `todo.add`
    *
    * Off this thread.
@@ -3135,7 +3168,7 @@ export class Kernel {
    *
    * Read, on this thread.
    */
-  loopShow(request?: LoopShowRequest): Answer;
+  loopShow(request?: LoopShowRequest): LoopsShown;
   /**
    * Takes a host's session off its goal. `loop.unbind`
    *

@@ -203,19 +203,42 @@ test("a panic is an error, and the process lives", () => {
   }
 });
 
-any("a read on the JavaScript thread waits at most 50 ms for a lock, then says busy", async (world, t) => {
-  const store = readdirSync(world.project, { recursive: true }).find((name) => name.endsWith("goal.db"));
-  const script = "import sqlite3,sys,time\nc=sqlite3.connect(sys.argv[1]);c.execute('BEGIN EXCLUSIVE');print('held',flush=True);time.sleep(60)";
-  const holder = spawn("python3", ["-c", script, path.join(world.project, store)], { stdio: ["ignore", "pipe", "ignore"] });
+any("a read on the JavaScript thread waits at most 50 ms for all its locks, then says busy", async (world, t) => {
+  for (const goal of ["h", "i", "j"]) await world.goal(goal);
+  const stores = readdirSync(world.project, { recursive: true }).filter((name) => name.endsWith("goal.db"));
+  assert.equal(stores.length, 4);
+  const script = "import sqlite3,sys,time\nheld=[sqlite3.connect(p) for p in sys.argv[1:]]\nfor c in held: c.execute('BEGIN EXCLUSIVE')\nprint('held',flush=True);time.sleep(60)";
+  const holder = spawn("python3", ["-c", script, ...stores.map((name) => path.join(world.project, name))], { stdio: ["ignore", "pipe", "ignore"] });
   t.after(() => holder.kill("SIGKILL"));
   const held = await new Promise((resolve) => { holder.stdout.once("data", () => resolve(true)); holder.once("error", () => resolve(false)); });
   if (!held) return t.skip("SKIPPED: there is no python3 to hold the lock");
-  const began = performance.now();
-  assert.throws(() => world.kernel.loopShow({ goal_id: "g" }), { code: "store_busy" });
-  const took = performance.now() - began;
-  assert.ok(took < 500, `${took} ms`);
-  const packet = world.kernel.shouldRun({ goal_id: "g", agent_id: "ada" });
-  assert.equal(packet.should_run, false, "nobody runs on what cannot be read");
+  const median = (work) => {
+    const took = Array.from({ length: 5 }, () => { const began = performance.now(); work(); return performance.now() - began; });
+    return took.sort((a, b) => a - b)[2];
+  };
+  const busy = (work) => assert.throws(work, (error) => error.code === "store_busy" && error.nextCommand === "call again");
+  const ask = { goal_id: "g", agent_id: "ada" };
+  const impatient = world.open({ deadlineMs: 0 });
+  const reads = {
+    loopShow: (kernel) => busy(() => kernel.loopShow({ goal_id: "g" })),
+    todoList: (kernel) => busy(() => kernel.todoList({ goal_id: "g" })),
+    history: (kernel) => busy(() => kernel.history({ goal_id: "g" })),
+    shouldRun: (kernel) => assert.equal(kernel.shouldRun(ask).should_run, false, "nobody runs on what cannot be read"),
+    "loopShow of a session": (kernel) => {
+      const { loops, unreadable_goals } = kernel.loopShow({ surface: "pi", session: "session-1" });
+      assert.deepEqual([loops, unreadable_goals.map((goal) => goal.error_code)], [[], Array(4).fill("store_busy")]);
+    },
+    "status of four goals": (kernel) => kernel.status({}),
+    "quotaStatus of four goals": (kernel) => kernel.quotaStatus({}),
+    "diagnose of four goals": (kernel) => kernel.diagnose({}),
+  };
+  for (const [name, read] of Object.entries(reads)) {
+    const [once, never] = [median(() => read(world.kernel)), median(() => read(impatient))];
+    t.diagnostic(`${name}: ${once.toFixed(1)} ms, and ${never.toFixed(1)} ms where nothing is waited for`);
+    // What the call itself takes is not waiting. A second wait of 50 ms would be beyond it.
+    assert.ok(once - never < 85, `${name} waited ${once - never} ms`);
+    assert.ok(once > 45, `${name} waited ${once} ms only`);
+  }
 });
 
 any("a write waits off the JavaScript thread", async (world, t) => {

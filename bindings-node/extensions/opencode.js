@@ -518,6 +518,10 @@ modules["kernel.cjs"] = (module, require) => {
       return this.kernel.fixClock(now);
     }
 
+    close() {
+      this.kernel.close();
+    }
+
     session(options) {
       try {
         const loop = this.module.NativeLoop.open(options);
@@ -532,8 +536,25 @@ modules["kernel.cjs"] = (module, require) => {
   const FOLDERS = ["registry", "runtimeRoot", "cwd", "home"];
   const SESSION = [
     "goal_id", "surface", "session", "agent_id", "available_capabilities", "independent_worktree", "execution_context",
-    "ttl_seconds", "holder_pid", "observe",
+    "ttl_seconds", "holder_pid", "observe", "ephemeral",
   ];
+
+  /** As the native module says it, also where the program is run. */
+  const CLOSED = `!${JSON.stringify({
+    ok: false, error_code: "request_invalid", error: "the kernel is closed", about: "kernel", next_command: "open another one: Kernel.open()",
+  })}`;
+
+  class ClosedDoor {
+    constructor(via) {
+      this.via = via;
+    }
+
+    callSync() { return CLOSED; }
+    async call() { return CLOSED; }
+    fixClock() { return CLOSED; }
+    close() {}
+    session() { throw LoopxError.of(CLOSED.slice(1)); }
+  }
 
   let noticed = false;
 
@@ -592,9 +613,16 @@ modules["kernel.cjs"] = (module, require) => {
       opened(this.#door.fixClock(now ?? null));
     }
 
+    close() {
+      this.#door.close?.();
+      this.#door = new ClosedDoor(this.via);
+    }
+
     /** For {@link LoopSession}. */
     session(options) {
-      return this.#door.session(jsonOf("session", options));
+      const loop = this.#door.session(jsonOf("session", options));
+      const closed = () => this.#door instanceof ClosedDoor;
+      return { step: async (event) => (closed() ? CLOSED : loop.step(event)), owed: () => loop.owed() };
     }
   }
 
@@ -818,6 +846,7 @@ modules["bridge.cjs"] = (module, require) => {
   // What the extensions of Pi and OpenCode have in common: which goal a session follows, how a
   // goal is started, and how things are shown. What may run, and when, the kernel says.
 
+  const { LoopxError } = require("./error.cjs");
   const { Kernel, LoopSession } = require("./kernel.cjs");
 
   /** The tool that lets an agent begin a loop in its own session. */
@@ -875,10 +904,14 @@ modules["bridge.cjs"] = (module, require) => {
       return this.kernel;
     }
 
-    /** The loop of a session, wherever in the registry it is. */
+    /** The loop of a session, wherever in the registry it is; throws where nobody can tell. */
     async followed(session) {
       try {
-        const { loops } = await this.kernel.call("loop.show", { surface: this.surface, session });
+        const { loops, unreadable_goals: unread = [] } = await this.kernel.call("loop.show", { surface: this.surface, session });
+        if (loops.length === 0 && unread.length > 0) {
+          const [{ goal_id, error }] = unread;
+          throw new LoopxError({ ...unread[0], error: `whether this session follows ${goal_id} is not known: ${error}` });
+        }
         return loops[0] ?? null;
       } catch (error) {
         // A folder without a registry has no loops.
@@ -1039,6 +1072,15 @@ modules["entry"] = (module, require) => {
       }
     }
 
+    /** Takes up a loop that this session had before. */
+    async takeUp() {
+      const row = await this.home.bridge.followed(this.id);
+      if (!row) return;
+      this.attach(row.goal_id, row.agent_id);
+      // A prompt that is out in a runtime that lives stays that runtime's.
+      await this.tell("session_replaced");
+    }
+
     async activate(goalId, agentId, more) {
       await this.loop?.dispose();
       this.attach(goalId, agentId, more);
@@ -1062,6 +1104,7 @@ modules["entry"] = (module, require) => {
       const { verb, text: goal } = Bridge.command(text);
       const { bridge } = this.home;
       if (verb === "help") return goal;
+      if (verb !== "start" && !this.loop) await this.takeUp();
       if (verb !== "start" && !this.loop) {
         return "This session follows no LoopX goal. /loopx TEXT starts one.";
       }
@@ -1104,14 +1147,7 @@ modules["entry"] = (module, require) => {
       if (!known) {
         known = new Session(id, home);
         sessions.set(id, known);
-        known.ready = (async () => {
-          const row = await home.bridge.followed(id);
-          if (row) {
-            known.attach(row.goal_id, row.agent_id);
-            // A prompt that is out in a runtime that lives stays that runtime's.
-            await known.tell("session_replaced");
-          }
-        })().catch((error) => home.log(error.message));
+        known.ready = known.takeUp().catch((error) => home.log(error.message));
       }
       await known.ready;
       return known;
@@ -1121,7 +1157,8 @@ modules["entry"] = (module, require) => {
     const takeUp = async () => {
       const listed = await client.session.list();
       for (const { id } of (listed?.data ?? []).slice(0, SESSIONS)) {
-        if (sessions.has(id) || !(await home.bridge.followed(id))) continue;
+        const follows = async () => home.bridge.followed(id).catch((error) => home.log(error.message));
+        if (sessions.has(id) || !(await follows())) continue;
         await session(id);
       }
     };

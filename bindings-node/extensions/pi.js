@@ -518,6 +518,10 @@ modules["kernel.cjs"] = (module, require) => {
       return this.kernel.fixClock(now);
     }
 
+    close() {
+      this.kernel.close();
+    }
+
     session(options) {
       try {
         const loop = this.module.NativeLoop.open(options);
@@ -532,8 +536,25 @@ modules["kernel.cjs"] = (module, require) => {
   const FOLDERS = ["registry", "runtimeRoot", "cwd", "home"];
   const SESSION = [
     "goal_id", "surface", "session", "agent_id", "available_capabilities", "independent_worktree", "execution_context",
-    "ttl_seconds", "holder_pid", "observe",
+    "ttl_seconds", "holder_pid", "observe", "ephemeral",
   ];
+
+  /** As the native module says it, also where the program is run. */
+  const CLOSED = `!${JSON.stringify({
+    ok: false, error_code: "request_invalid", error: "the kernel is closed", about: "kernel", next_command: "open another one: Kernel.open()",
+  })}`;
+
+  class ClosedDoor {
+    constructor(via) {
+      this.via = via;
+    }
+
+    callSync() { return CLOSED; }
+    async call() { return CLOSED; }
+    fixClock() { return CLOSED; }
+    close() {}
+    session() { throw LoopxError.of(CLOSED.slice(1)); }
+  }
 
   let noticed = false;
 
@@ -592,9 +613,16 @@ modules["kernel.cjs"] = (module, require) => {
       opened(this.#door.fixClock(now ?? null));
     }
 
+    close() {
+      this.#door.close?.();
+      this.#door = new ClosedDoor(this.via);
+    }
+
     /** For {@link LoopSession}. */
     session(options) {
-      return this.#door.session(jsonOf("session", options));
+      const loop = this.#door.session(jsonOf("session", options));
+      const closed = () => this.#door instanceof ClosedDoor;
+      return { step: async (event) => (closed() ? CLOSED : loop.step(event)), owed: () => loop.owed() };
     }
   }
 
@@ -818,6 +846,7 @@ modules["bridge.cjs"] = (module, require) => {
   // What the extensions of Pi and OpenCode have in common: which goal a session follows, how a
   // goal is started, and how things are shown. What may run, and when, the kernel says.
 
+  const { LoopxError } = require("./error.cjs");
   const { Kernel, LoopSession } = require("./kernel.cjs");
 
   /** The tool that lets an agent begin a loop in its own session. */
@@ -875,10 +904,14 @@ modules["bridge.cjs"] = (module, require) => {
       return this.kernel;
     }
 
-    /** The loop of a session, wherever in the registry it is. */
+    /** The loop of a session, wherever in the registry it is; throws where nobody can tell. */
     async followed(session) {
       try {
-        const { loops } = await this.kernel.call("loop.show", { surface: this.surface, session });
+        const { loops, unreadable_goals: unread = [] } = await this.kernel.call("loop.show", { surface: this.surface, session });
+        if (loops.length === 0 && unread.length > 0) {
+          const [{ goal_id, error }] = unread;
+          throw new LoopxError({ ...unread[0], error: `whether this session follows ${goal_id} is not known: ${error}` });
+        }
         return loops[0] ?? null;
       } catch (error) {
         // A folder without a registry has no loops.
@@ -1024,7 +1057,8 @@ modules["entry"] = (module, require) => {
     }
 
     attach(goalId, agentId, more) {
-      const session = this.bridge.session(goalId, agentId, this.name, more);
+      const kept = this.ephemeral ? { ephemeral: true } : {};
+      const session = this.bridge.session(goalId, agentId, this.name, { ...more, ...kept });
       this.loop = new HostLoop(this.bridge.kernel, session, {
         prompt: (text) => this.pi.sendUserMessage(text, this.ctx.isIdle() ? undefined : { deliverAs: "followUp" }),
         say: (notice, answer) => this.say(told(notice), answer.action.kind === "wait" ? "warning" : "info"),
@@ -1082,6 +1116,7 @@ modules["entry"] = (module, require) => {
         if (activated?.ok !== false && this.ctx.isIdle()) return this.answered(await this.tell("settled"));
         return this.answered(activated);
       }
+      if (!this.loop) await this.takeUp();
       if (!this.loop) {
         return this.say("LoopX: this session follows no goal. /loopx TEXT starts one.");
       }

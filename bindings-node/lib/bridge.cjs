@@ -3,6 +3,7 @@
 // What the extensions of Pi and OpenCode have in common: which goal a session follows, how a
 // goal is started, and how things are shown. What may run, and when, the kernel says.
 
+const { LoopxError } = require("./error.cjs");
 const { Kernel, LoopSession } = require("./kernel.cjs");
 
 /** The tool that lets an agent begin a loop in its own session. */
@@ -60,10 +61,14 @@ class Bridge {
     return this.kernel;
   }
 
-  /** The loop of a session, wherever in the registry it is. */
+  /** The loop of a session, wherever in the registry it is; throws where nobody can tell. */
   async followed(session) {
     try {
-      const { loops } = await this.kernel.call("loop.show", { surface: this.surface, session });
+      const { loops, unreadable_goals: unread = [] } = await this.kernel.call("loop.show", { surface: this.surface, session });
+      if (loops.length === 0 && unread.length > 0) {
+        const [{ goal_id, error }] = unread;
+        throw new LoopxError({ ...unread[0], error: `whether this session follows ${goal_id} is not known: ${error}` });
+      }
       return loops[0] ?? null;
     } catch (error) {
       // A folder without a registry has no loops.

@@ -37,6 +37,10 @@ class NativeDoor {
     return this.kernel.fixClock(now);
   }
 
+  close() {
+    this.kernel.close();
+  }
+
   session(options) {
     try {
       const loop = this.module.NativeLoop.open(options);
@@ -51,8 +55,25 @@ const OPTIONS = ["registry", "runtimeRoot", "cwd", "home", "label", "independent
 const FOLDERS = ["registry", "runtimeRoot", "cwd", "home"];
 const SESSION = [
   "goal_id", "surface", "session", "agent_id", "available_capabilities", "independent_worktree", "execution_context",
-  "ttl_seconds", "holder_pid", "observe",
+  "ttl_seconds", "holder_pid", "observe", "ephemeral",
 ];
+
+/** As the native module says it, also where the program is run. */
+const CLOSED = `!${JSON.stringify({
+  ok: false, error_code: "request_invalid", error: "the kernel is closed", about: "kernel", next_command: "open another one: Kernel.open()",
+})}`;
+
+class ClosedDoor {
+  constructor(via) {
+    this.via = via;
+  }
+
+  callSync() { return CLOSED; }
+  async call() { return CLOSED; }
+  fixClock() { return CLOSED; }
+  close() {}
+  session() { throw LoopxError.of(CLOSED.slice(1)); }
+}
 
 let noticed = false;
 
@@ -111,9 +132,16 @@ class Kernel {
     opened(this.#door.fixClock(now ?? null));
   }
 
+  close() {
+    this.#door.close?.();
+    this.#door = new ClosedDoor(this.via);
+  }
+
   /** For {@link LoopSession}. */
   session(options) {
-    return this.#door.session(jsonOf("session", options));
+    const loop = this.#door.session(jsonOf("session", options));
+    const closed = () => this.#door instanceof ClosedDoor;
+    return { step: async (event) => (closed() ? CLOSED : loop.step(event)), owed: () => loop.owed() };
   }
 }
 

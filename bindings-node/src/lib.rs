@@ -6,16 +6,19 @@
 
 mod run;
 mod session;
+mod threads;
 
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use loopx_bindings::{guarded, instant};
 use loopx_core::kernel::{Clock, Kernel, KernelOptions};
-use napi::bindgen_prelude::AsyncTask;
+use loopx_core::{Error, ErrorCode};
+use napi::Env;
+use napi::bindgen_prelude::Object;
 use napi_derive::napi;
 
-use crate::run::{Call, said, told};
+use crate::run::{said, told};
 
 /// How long a read on the JavaScript thread waits for a lock.
 const QUICK: Duration = Duration::from_millis(50);
@@ -25,7 +28,8 @@ const QUICK: Duration = Duration::from_millis(50);
 #[napi]
 pub struct NativeKernel {
     options: KernelOptions,
-    doors: RwLock<Doors>,
+    /// None once it is closed.
+    doors: RwLock<Option<Doors>>,
 }
 
 #[derive(Clone)]
@@ -43,8 +47,13 @@ impl Doors {
 }
 
 impl NativeKernel {
-    fn doors(&self) -> Doors {
-        self.doors.read().unwrap_or_else(PoisonError::into_inner).clone()
+    fn doors(&self) -> loopx_core::Result<Doors> {
+        let doors = self.doors.read().unwrap_or_else(PoisonError::into_inner);
+        doors.clone().ok_or_else(|| {
+            Error::new(ErrorCode::RequestInvalid, "kernel")
+                .message("the kernel is closed")
+                .next("open another one: Kernel.open()")
+        })
     }
 }
 
@@ -59,7 +68,7 @@ impl NativeKernel {
             Ok((options, doors))
         });
         match opened {
-            Ok((options, doors)) => Ok(Self { options, doors: RwLock::new(doors) }),
+            Ok((options, doors)) => Ok(Self { options, doors: RwLock::new(Some(doors)) }),
             Err(error) => Err(napi::Error::from_reason(error.to_json().to_string())),
         }
     }
@@ -67,14 +76,28 @@ impl NativeKernel {
     /// A read, here and now. It waits at most 50 ms for a lock.
     #[napi]
     pub fn call_sync(&self, operation: String, request: String) -> String {
-        let doors = self.doors();
-        told(guarded(|| run::read(&doors.quick, &operation, &request)))
+        told(guarded(|| run::read(&self.doors()?.quick, &operation, &request)))
     }
 
-    /// Any operation, off the JavaScript thread.
+    /// Any operation, off the JavaScript thread: a promise of the text.
+    #[napi(ts_return_type = "Promise<string>")]
+    pub fn call<'e>(
+        &self,
+        env: &'e Env,
+        operation: String,
+        request: String,
+    ) -> napi::Result<Object<'e>> {
+        let doors = self.doors();
+        threads::promise(env, move || {
+            told(guarded(|| loopx_bindings::call(&doors?.patient, "request", &operation, &request)))
+        })
+    }
+
+    /// Lets go of what is open. Calls that are under way end as they would have; every later one
+    /// is refused. Once more is nothing.
     #[napi]
-    pub fn call(&self, operation: String, request: String) -> AsyncTask<Call> {
-        AsyncTask::new(Call::new(self.doors().patient, operation, request))
+    pub fn close(&self) {
+        self.doors.write().unwrap_or_else(PoisonError::into_inner).take();
     }
 
     /// Fixes the clock for tests and replays, or lets it go with `null`.
@@ -85,8 +108,9 @@ impl NativeKernel {
                 Some(text) => Clock::Fixed(instant(text)?),
                 None => Clock::System,
             };
+            self.doors()?;
             let doors = Doors::open(&KernelOptions { clock, ..self.options.clone() })?;
-            *self.doors.write().unwrap_or_else(PoisonError::into_inner) = doors;
+            *self.doors.write().unwrap_or_else(PoisonError::into_inner) = Some(doors);
             Ok(serde_json::json!({"ok": true}))
         }))
     }

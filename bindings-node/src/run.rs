@@ -1,12 +1,8 @@
 //! One call: parse, run, say.
 
-use std::sync::Arc;
-
-use loopx_bindings::guarded;
 use loopx_core::kernel::Kernel;
 use loopx_core::operation::{Access, Operation};
 use loopx_core::{Error, ErrorCode, Result};
-use napi::{Env, Task};
 use serde_json::Value;
 
 /// An answer as it goes to JavaScript.
@@ -31,33 +27,4 @@ pub fn read(kernel: &Kernel, operation: &str, request: &str) -> Result<String> {
             .next("await kernel.call(operation, request)"));
     }
     loopx_bindings::call(kernel, "request", operation, request)
-}
-
-/// A call off the JavaScript thread.
-pub struct Call {
-    kernel: Arc<Kernel>,
-    operation: String,
-    request: String,
-}
-
-impl Call {
-    /// Of any operation.
-    pub fn new(kernel: Arc<Kernel>, operation: String, request: String) -> Self {
-        Self { kernel, operation, request }
-    }
-}
-
-impl Task for Call {
-    type Output = String;
-    type JsValue = String;
-
-    fn compute(&mut self) -> napi::Result<String> {
-        Ok(told(guarded(|| {
-            loopx_bindings::call(&self.kernel, "request", &self.operation, &self.request)
-        })))
-    }
-
-    fn resolve(&mut self, _: Env, output: String) -> napi::Result<String> {
-        Ok(output)
-    }
 }

@@ -3,16 +3,17 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use loopx_bindings::{guarded, parsed};
-use loopx_core::kernel::{Kernel, LoopSession};
+use loopx_core::kernel::LoopSession;
 use loopx_core::{Error, ErrorCode, Result};
-use napi::bindgen_prelude::AsyncTask;
-use napi::{Env, Task};
+use napi::Env;
+use napi::bindgen_prelude::Object;
 use napi_derive::napi;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use crate::NativeKernel;
 use crate::run::said;
+use crate::threads;
 
 /// A session of a host that follows one goal.
 #[napi]
@@ -46,11 +47,22 @@ impl NativeLoop {
         }
     }
 
-    /// Tells the loop what happened, off the JavaScript thread.
-    #[napi]
-    pub fn step(&self, kernel: &NativeKernel, event: String) -> AsyncTask<LoopCall> {
-        let (session, kernel) = (Arc::clone(&self.session), kernel.doors().patient);
-        AsyncTask::new(LoopCall { session, kernel, event })
+    /// Tells the loop what happened, off the JavaScript thread: a promise of the text.
+    #[napi(ts_return_type = "Promise<string>")]
+    pub fn step<'e>(
+        &self,
+        env: &'e Env,
+        kernel: &NativeKernel,
+        event: String,
+    ) -> napi::Result<Object<'e>> {
+        let (session, doors) = (Arc::clone(&self.session), kernel.doors());
+        threads::promise(env, move || {
+            said(guarded(|| {
+                let event = from_json("event", parsed("event", &event)?)?;
+                let mut session = session.lock().unwrap_or_else(PoisonError::into_inner);
+                Ok(session.step(&doors?.patient, event))
+            }))
+        })
     }
 
     /// What a person did that is not stored yet.
@@ -60,29 +72,5 @@ impl NativeLoop {
             let session = self.session.lock().unwrap_or_else(PoisonError::into_inner);
             Ok(json!(session.owed()))
         }))
-    }
-}
-
-/// One step.
-pub struct LoopCall {
-    session: Arc<Mutex<LoopSession>>,
-    kernel: Arc<Kernel>,
-    event: String,
-}
-
-impl Task for LoopCall {
-    type Output = String;
-    type JsValue = String;
-
-    fn compute(&mut self) -> napi::Result<String> {
-        Ok(said(guarded(|| {
-            let event = from_json("event", parsed("event", &self.event)?)?;
-            let mut session = self.session.lock().unwrap_or_else(PoisonError::into_inner);
-            Ok(session.step(&self.kernel, event))
-        })))
-    }
-
-    fn resolve(&mut self, _: Env, output: String) -> napi::Result<String> {
-        Ok(output)
     }
 }

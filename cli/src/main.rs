@@ -26,8 +26,10 @@ fn main() -> ExitCode {
     }
     let format = output::Format::choose(cli.global.format);
     let result = commands::manual::run(&cli.command).unwrap_or_else(|| {
-        doors::kernel(&cli.global)
-            .and_then(|kernel| commands::run(&kernel, &cli).map(|answer| safe(&cli, answer)))
+        doors::kernel(&cli.global).and_then(|kernel| {
+            let answer = kernel.as_one_call(|| commands::run(&kernel, &cli))?;
+            Ok(safe(&cli, answer))
+        })
     });
     output::finish(format, &cli, result)
 }

@@ -10,7 +10,7 @@ use crate::command::feedback::FeedbackRequest;
 use crate::command::followups::CaptureFollowupsRequest;
 use crate::command::gate::{GateDecideRequest, GateOpenRequest, GateWithdrawRequest};
 use crate::command::lease::{HandoffSetRequest, LeaseRequest};
-use crate::command::loops::{LoopRequest, LoopStepRequest};
+use crate::command::loops::{LoopRequest, LoopStepRequest, LoopsShown};
 use crate::command::monitor::MonitorPollRequest;
 use crate::command::quota::SpendSlotRequest;
 use crate::command::refresh::RefreshStateRequest;
@@ -176,6 +176,7 @@ pub fn loops() -> Vec<(&'static str, Value)> {
         ("LoopEvent", make(of::<LoopEvent>())),
         ("LoopAction", make(said().into_root_schema_for::<Action>())),
         ("LoopNotice", make(said().into_root_schema_for::<Notice>())),
+        ("LoopsShown", make(said().into_root_schema_for::<LoopsShown>())),
     ]
 }
 

@@ -773,6 +773,7 @@ fn pi_session() -> LoopSession {
         execution_context: None,
         ttl_seconds: None,
         holder_pid: None,
+        ephemeral: false,
         observe: false,
     };
     LoopSession::new("g", template)
@@ -844,4 +845,96 @@ fn a_session_keeps_what_a_person_did_while_the_store_cannot_be_written() {
     assert_eq!((kind(&answer), &answer["loop"]["reason"]), ("idle", &json!("aborted")), "{answer}");
     assert!(session.owed().is_empty());
     assert_eq!(world.stored()["state"], "paused");
+}
+
+#[test]
+fn a_binding_that_cannot_be_read_is_named_and_is_none_that_is_absent() {
+    let world = World::new("pi");
+    world.goal("h");
+    world.step(json!("activated"));
+    let asked = json!({"surface": "pi", "session": "s-1"});
+    assert_eq!(world.call("loop.show", asked.clone())["unreadable_goals"], json!([]));
+    for doc in ["{", "{\"state\":5}"] {
+        let store = rusqlite::Connection::open(world.store("g")).unwrap();
+        store.execute("UPDATE host_rows SET doc = ?1 WHERE kind = 'loop'", [doc]).unwrap();
+        let shown = world.call("loop.show", asked.clone());
+        assert_eq!(shown["loops"], json!([]));
+        let unread = shown["unreadable_goals"].as_array().unwrap();
+        assert_eq!(unread.len(), 1, "{shown}");
+        assert_eq!(unread[0]["goal_id"], "g");
+        assert_eq!(unread[0]["error_code"], "store_unreadable");
+        // Another session's loop is not in doubt.
+        let other = world.call("loop.show", json!({"surface": "pi", "session": "s-2"}));
+        assert_eq!(other["unreadable_goals"], json!([]));
+        let error = world
+            .kernel()
+            .call("loop.show", &json!({"goal_id": "g", "surface": "pi", "session": "s-1"}))
+            .unwrap_err();
+        assert_eq!(error.row().text, "store_unreadable");
+    }
+    // The session begins anew elsewhere, and lets the broken row go where that can be done.
+    world.call(
+        "loop.step",
+        json!({"goal_id": "h", "surface": "pi", "session": "s-1", "event": {"kind": "activated"}}),
+    );
+    let shown = world.call("loop.show", asked);
+    assert_eq!(shown["loops"][0]["goal_id"], "h");
+    assert_eq!(shown["unreadable_goals"], json!([]));
+}
+
+#[test]
+fn a_session_whose_other_goal_is_busy_is_not_activated_beside_it() {
+    let world = World::new("pi");
+    world.goal("h");
+    world.step(json!("activated"));
+    let holder = rusqlite::Connection::open(world.store("g")).unwrap();
+    holder.execute_batch("BEGIN EXCLUSIVE").unwrap();
+    let activated =
+        json!({"goal_id": "h", "surface": "pi", "session": "s-1", "event": {"kind": "activated"}});
+    let quick = world.kernel_waiting(std::time::Duration::from_millis(20));
+    assert_eq!(quick.call("loop.step", &activated).unwrap_err().row().text, "store_busy");
+    let shown = quick.call("loop.show", &json!({"surface": "pi", "session": "s-1"})).unwrap();
+    assert_eq!(shown["unreadable_goals"][0]["error_code"], "store_busy", "{shown}");
+    holder.execute_batch("ROLLBACK").unwrap();
+    quick.call("loop.step", &activated).unwrap();
+    let shown = world.call("loop.show", json!({"surface": "pi", "session": "s-1"}));
+    assert_eq!(shown["loops"].as_array().unwrap().len(), 1, "{shown}");
+}
+
+#[test]
+fn a_session_that_its_host_does_not_keep_is_over_with_its_process() {
+    let world = World::new("pi");
+    world.todo("one");
+    let rows = || {
+        let store = rusqlite::Connection::open(world.store("g")).unwrap();
+        let sql = "SELECT count(*) FROM host_rows WHERE kind = 'loop'";
+        store.query_row(sql, [], |row| row.get::<_, u32>(0)).unwrap()
+    };
+    let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
+    let begin = |session: &str, ephemeral: bool, pid: u32| {
+        let step = |event: &str| {
+            world.call(
+                "loop.step",
+                json!({"goal_id": "g", "surface": "pi", "session": session, "event": {"kind": event},
+                       "holder_pid": pid, "ephemeral": ephemeral}),
+            )
+        };
+        step("activated");
+        step("settled")
+    };
+    let run = begin("unkept", true, child.id());
+    begin("kept", false, child.id());
+    let shown = |world: &World| world.call("loop.show", json!({"goal_id": "g"}))["loops"].clone();
+    assert_eq!(shown(&world).as_array().unwrap().len(), 2);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let left = shown(&world);
+    assert_eq!(left.as_array().unwrap().len(), 1, "{left}");
+    assert_eq!(left[0]["ephemeral"], Value::Null, "the one that its host keeps");
+    assert_eq!(rows(), 2, "a read takes nothing away");
+    let next = begin("next", true, std::process::id());
+    assert_eq!(rows(), 2, "the dead one is gone, the next one is there");
+    assert_eq!(shown(&world).as_array().unwrap().len(), 2);
+    assert_eq!(world.turn_state(&turn(&run)), "released");
+    assert_eq!(kind(&next), "prompt", "{next}");
 }

@@ -52,6 +52,15 @@ class Session {
     }
   }
 
+  /** Takes up a loop that this session had before. */
+  async takeUp() {
+    const row = await this.home.bridge.followed(this.id);
+    if (!row) return;
+    this.attach(row.goal_id, row.agent_id);
+    // A prompt that is out in a runtime that lives stays that runtime's.
+    await this.tell("session_replaced");
+  }
+
   async activate(goalId, agentId, more) {
     await this.loop?.dispose();
     this.attach(goalId, agentId, more);
@@ -75,6 +84,7 @@ class Session {
     const { verb, text: goal } = Bridge.command(text);
     const { bridge } = this.home;
     if (verb === "help") return goal;
+    if (verb !== "start" && !this.loop) await this.takeUp();
     if (verb !== "start" && !this.loop) {
       return "This session follows no LoopX goal. /loopx TEXT starts one.";
     }
@@ -117,14 +127,7 @@ async function LoopX({ client, directory }) {
     if (!known) {
       known = new Session(id, home);
       sessions.set(id, known);
-      known.ready = (async () => {
-        const row = await home.bridge.followed(id);
-        if (row) {
-          known.attach(row.goal_id, row.agent_id);
-          // A prompt that is out in a runtime that lives stays that runtime's.
-          await known.tell("session_replaced");
-        }
-      })().catch((error) => home.log(error.message));
+      known.ready = known.takeUp().catch((error) => home.log(error.message));
     }
     await known.ready;
     return known;
@@ -134,7 +137,8 @@ async function LoopX({ client, directory }) {
   const takeUp = async () => {
     const listed = await client.session.list();
     for (const { id } of (listed?.data ?? []).slice(0, SESSIONS)) {
-      if (sessions.has(id) || !(await home.bridge.followed(id))) continue;
+      const follows = async () => home.bridge.followed(id).catch((error) => home.log(error.message));
+      if (sessions.has(id) || !(await follows())) continue;
       await session(id);
     }
   };

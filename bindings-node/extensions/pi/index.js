@@ -37,7 +37,8 @@ class PiLoop {
   }
 
   attach(goalId, agentId, more) {
-    const session = this.bridge.session(goalId, agentId, this.name, more);
+    const kept = this.ephemeral ? { ephemeral: true } : {};
+    const session = this.bridge.session(goalId, agentId, this.name, { ...more, ...kept });
     this.loop = new HostLoop(this.bridge.kernel, session, {
       prompt: (text) => this.pi.sendUserMessage(text, this.ctx.isIdle() ? undefined : { deliverAs: "followUp" }),
       say: (notice, answer) => this.say(told(notice), answer.action.kind === "wait" ? "warning" : "info"),
@@ -95,6 +96,7 @@ class PiLoop {
       if (activated?.ok !== false && this.ctx.isIdle()) return this.answered(await this.tell("settled"));
       return this.answered(activated);
     }
+    if (!this.loop) await this.takeUp();
     if (!this.loop) {
       return this.say("LoopX: this session follows no goal. /loopx TEXT starts one.");
     }

@@ -834,6 +834,9 @@ Request:
         absent.
     holder_pid: A process that outlives this call and whose death frees the
         turn.
+    ephemeral: `activated`: the host does not keep the session, so that nobody
+        can come back to it. Its loop is over when the process `holder_pid` has
+        died; without one, when it is unbound.
     observe: Only look: decide, keep the pace, admit nothing.
 
 Raises:
@@ -858,6 +861,7 @@ Raises:
             "execution_context",
             "ttl_seconds",
             "holder_pid",
+            "ephemeral",
             "observe",
         ),
     ),
@@ -2900,5 +2904,6 @@ SESSION = (
     "execution_context",
     "ttl_seconds",
     "holder_pid",
+    "ephemeral",
     "observe",
 )

@@ -53,6 +53,7 @@ from loopx.types import (
     LoopShowRequest,
     LoopStepRequest,
     LoopUnbindRequest,
+    LoopsShown,
     MigrateRequest,
     MonitorListRequest,
     Packet,
@@ -228,7 +229,7 @@ class Kernel:
     @overload
     def call(
         self, operation: Literal["loop.show"], request: LoopShowRequest | None = None, /
-    ) -> Answer: ...
+    ) -> LoopsShown: ...
     @overload
     def call(
         self, operation: Literal["loop.unbind"], request: LoopUnbindRequest | None = None, /
@@ -1065,6 +1066,9 @@ class Kernel:
                 absent.
             holder_pid: A process that outlives this call and whose death frees the
                 turn.
+            ephemeral: `activated`: the host does not keep the session, so that nobody
+                can come back to it. Its loop is over when the process `holder_pid` has
+                died; without one, when it is unbound.
             observe: Only look: decide, keep the pace, admit nothing.
 
         Raises:
@@ -1078,7 +1082,7 @@ class Kernel:
         """
         ...
 
-    def loop_show(self, /, **request: Unpack[LoopShowRequest]) -> Answer:
+    def loop_show(self, /, **request: Unpack[LoopShowRequest]) -> LoopsShown:
         """Shows how the loops of hosts stand.
 
         ``loop.show``, a read.

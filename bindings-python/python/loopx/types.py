@@ -1191,6 +1191,34 @@ class LoopNotice(TypedDict, total=False):
     """What they can do."""
 
 
+class UnreadableGoals(TypedDict):
+    """A goal that cannot be read: whether the session follows it is not known."""
+
+    goal_id: str
+    """The goal as its registry names it."""
+    error_code: str
+    """Why, as the code of the refusal."""
+    error: str
+    """Why, one sentence."""
+    about: str
+    """What could not be read."""
+    next_command: str
+    """What to do about it."""
+
+
+class LoopsShown(TypedDict, total=False):
+    """What `loop.show` answers."""
+
+    ok: Required[bool]
+    """True."""
+    goal_id: str | None
+    """The goal that was asked about; absent for a session wherever it is."""
+    loops: Required[list[dict[str, Any]]]
+    """How each loop stands: goal, session, state, what it waits for."""
+    unreadable_goals: Required[list[UnreadableGoals]]
+    """Goals that the session may follow as well: they could not be read."""
+
+
 class TodoAddRequest(TypedDict, total=False):
     """Request of `todo.add`."""
 
@@ -1935,6 +1963,10 @@ class LoopStepRequest(TypedDict, total=False):
     """Seconds that an admitted turn's reservation lives, 3,600 when absent."""
     holder_pid: int | None
     """A process that outlives this call and whose death frees the turn."""
+    ephemeral: bool
+    """`activated`: the host does not keep the session, so that nobody can come back to it. Its
+    loop is over when the process `holder_pid` has died; without one, when it is unbound.
+    """
     observe: bool
     """Only look: decide, keep the pace, admit nothing."""
 
@@ -3024,5 +3056,9 @@ class LoopSessionOptions(TypedDict, total=False):
     """Seconds that an admitted turn's reservation lives, 3,600 when absent."""
     holder_pid: int | None
     """A process that outlives this call and whose death frees the turn."""
+    ephemeral: bool
+    """`activated`: the host does not keep the session, so that nobody can come back to it. Its
+    loop is over when the process `holder_pid` has died; without one, when it is unbound.
+    """
     observe: bool
     """Only look: decide, keep the pace, admit nothing."""

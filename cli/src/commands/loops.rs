@@ -160,6 +160,7 @@ pub fn run(kernel: &Kernel, command: &Loop) -> Result<Value> {
                 execution_context: None,
                 ttl_seconds: args.ttl_seconds,
                 holder_pid: args.holder_pid,
+                ephemeral: false,
                 observe: args.observe,
             };
             kernel.loop_step(&write_at(&args.at), &request)

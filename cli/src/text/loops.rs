@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::page::{Page, Tone};
+use super::quota::problems;
 use super::time::relative;
 use super::value::{instant, items, number, text, word, yes};
 
@@ -73,11 +74,16 @@ pub fn step(page: &mut Page, value: &Value) {
 
 pub fn list(page: &mut Page, value: &Value) {
     let rows = items(value, "loops");
-    if rows.is_empty() {
+    if rows.is_empty() && items(value, "unreadable_goals").is_empty() {
         page.head(Tone::Plain, "no loops", text(value, "goal_id"));
     }
     for row in rows {
         one(page, row, row);
+    }
+    let unreadable = items(value, "unreadable_goals");
+    if !unreadable.is_empty() {
+        page.section("goals that cannot be read, whose loops are not known");
+        problems(page, unreadable);
     }
 }
 

@@ -55,3 +55,22 @@ fn an_answer_of_no_known_kind_is_shown_field_by_field() {
     });
     insta::assert_snapshot!("any_answer", render(&value, plain()));
 }
+
+#[test]
+fn loops_of_goals_that_cannot_be_read_are_not_said_to_be_none() {
+    let value = json!({
+        "ok": true,
+        "loops": [],
+        "unreadable_goals": [{
+            "goal_id": "demo", "error_code": "store_unreadable", "error": "a record cannot be read",
+            "about": "store", "next_command": "loopx store check",
+        }],
+    });
+    let text = render(&value, plain());
+    assert!(text.contains("whose loops are not known"), "{text}");
+    assert!(
+        text.contains("a record cannot be read") && text.contains("loopx store check"),
+        "{text}"
+    );
+    assert!(!text.contains("no loops"), "{text}");
+}

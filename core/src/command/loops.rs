@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::Scene;
 use super::refresh::fruitless;
 use crate::admission::ViewQuery;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::host_loop::{LoopEvent, TurnEnd};
 use crate::model::{Turn, TurnId, TurnState};
 use crate::schedule::ExecutionContext;
@@ -45,6 +45,10 @@ pub struct LoopStepRequest {
     /// A process that outlives this call and whose death frees the turn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub holder_pid: Option<u32>,
+    /// `activated`: the host does not keep the session, so that nobody can come back to it. Its
+    /// loop is over when the process `holder_pid` has died; without one, when it is unbound.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub ephemeral: bool,
     /// Only look: decide, keep the pace, admit nothing.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub observe: bool,
@@ -61,6 +65,50 @@ pub struct LoopRequest {
     /// The host's session; every loop of the goal when absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
+}
+
+/// A goal that cannot be read: whether the session follows it is not known.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct UnreadableGoal {
+    /// The goal as its registry names it.
+    pub goal_id: String,
+    /// Why, as the code of the refusal.
+    pub error_code: String,
+    /// Why, one sentence.
+    pub error: String,
+    /// What could not be read.
+    pub about: String,
+    /// What to do about it.
+    pub next_command: String,
+}
+
+impl UnreadableGoal {
+    /// The goal that `error` is about.
+    pub fn of(goal: &str, error: &Error) -> Self {
+        Self {
+            goal_id: goal.to_owned(),
+            error_code: error.row().text.to_owned(),
+            error: error.text(),
+            about: error.about.clone(),
+            next_command: error.next_command(),
+        }
+    }
+}
+
+/// What `loop.show` answers.
+#[cfg(feature = "schema")]
+#[derive(Serialize, schemars::JsonSchema)]
+pub struct LoopsShown {
+    /// True.
+    pub ok: bool,
+    /// The goal that was asked about; absent for a session wherever it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub goal_id: Option<String>,
+    /// How each loop stands: goal, session, state, what it waits for.
+    pub loops: Vec<serde_json::Map<String, serde_json::Value>>,
+    /// Goals that the session may follow as well: they could not be read.
+    pub unreadable_goals: Vec<UnreadableGoal>,
 }
 
 /// What follows when a host's turn is over and its agent has not settled it. Nothing when

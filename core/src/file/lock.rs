@@ -14,6 +14,7 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant as Stopwatch};
 
 use super::holder::{HolderNote, holder_in, record};
+use super::patience;
 use super::read::{flags, not_regular, resolve_target};
 use crate::error::{Error, ErrorCode, Result};
 use rustix::fs::OFlags;
@@ -43,7 +44,7 @@ pub struct FileLock {
 
 impl FileLock {
     /// Takes the lock that guards `protected` (links followed), waiting in the operating
-    /// system's queue for at most `deadline`; then [`ErrorCode::LockTimeout`], naming the
+    /// system's queue for at most `deadline`, or what the call has left; then [`ErrorCode::LockTimeout`], naming the
     /// holder. The folder must exist.
     pub fn acquire(
         protected: &Path,
@@ -115,8 +116,8 @@ impl FileLock {
             let file = match try_lock(&file, mode) {
                 Ok(()) => file,
                 Err(error) if is_contended(&error) => {
-                    let left = deadline.saturating_sub(started.elapsed());
-                    match queue(file, mode, left) {
+                    let left = patience::left(deadline.saturating_sub(started.elapsed()));
+                    match patience::counted(|| queue(file, mode, left)) {
                         Ok(Some(file)) => file,
                         Ok(None) => return Err(timeout(path)),
                         Err(error) => return Err(Error::from_io(&error, "lock file", path)),

@@ -6,6 +6,7 @@ pub mod filesystem;
 pub mod holder;
 pub mod leftover;
 pub mod lock;
+pub mod patience;
 pub mod process;
 pub mod read;
 pub mod replace;

@@ -177,6 +177,9 @@ pub struct Binding {
     /// The process that runs the loop.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub holder: Option<HolderEvidence>,
+    /// The host does not keep the session: it ends with that process.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub ephemeral: bool,
     /// When it changed last.
     pub at: Instant,
 }
@@ -202,6 +205,7 @@ impl Binding {
             whole_next: true,
             door: Door::default(),
             holder: None,
+            ephemeral: false,
             at: now,
         }
     }
@@ -238,7 +242,7 @@ impl Binding {
 
     /// What a door shows of it.
     pub fn shown(&self) -> Value {
-        serde_json::json!({
+        let mut shown = serde_json::json!({
             "session_key": self.session_key,
             "surface": self.surface,
             "agent_id": self.agent,
@@ -250,6 +254,10 @@ impl Binding {
             "due_at": self.due_at,
             "pending": self.pending,
             "at": self.at,
-        })
+        });
+        if let (true, Some(map)) = (self.ephemeral, shown.as_object_mut()) {
+            map.insert("ephemeral".into(), Value::Bool(true));
+        }
+        shown
     }
 }

@@ -131,6 +131,7 @@ fn taken(
                 generation: next.generation,
                 door: next.door.clone(),
                 holder: next.holder.clone(),
+                ephemeral: next.ephemeral,
                 ..Binding::new(next.session_key.clone(), &next.surface, next.agent.clone(), now)
             };
             (done(next, Action::Idle), end)

@@ -55,6 +55,10 @@ impl LoopSession {
             }
             (event, _) => event,
         };
+        kernel.as_one_call(|| self.stepped(kernel, event))
+    }
+
+    fn stepped(&mut self, kernel: &Kernel, event: LoopEvent) -> Value {
         while let Some(owed) = self.owed.first().cloned() {
             match self.send(kernel, &owed) {
                 Ok(_) => {

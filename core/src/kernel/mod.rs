@@ -39,7 +39,7 @@ use crate::command::todo_complete::{TodoCompleteRequest, complete};
 use crate::command::turn::ShouldRunRequest;
 use crate::command::{quota, todo, turn};
 use crate::error::{Error, ErrorClass, ErrorCode, Result};
-use crate::file::HolderNote;
+use crate::file::{HolderNote, patience};
 use crate::host::install::{InstallRequest, Places};
 use crate::model::todo::canonical_capability;
 use crate::model::{AgentId, GoalPolicy, Instant, TurnId};
@@ -82,7 +82,8 @@ pub struct KernelOptions {
     pub route: RouteInput,
     /// Time.
     pub clock: Clock,
-    /// How long to wait for a lock or a commit of another process.
+    /// How long a call waits for locks and commits of other processes, see
+    /// [`Kernel::as_one_call`].
     pub deadline: Duration,
     /// Who waits and holds, for lock holder records (`LOOPX_AGENT_ID`).
     pub label: Option<String>,
@@ -141,7 +142,17 @@ impl Kernel {
                     .message(format!("there is no operation {operation:?}"))
                     .next("loopx --help")
             })
-            .and_then(|op| self.run(op, request).map_err(|error| error.for_operation(op.name())))
+            .and_then(|op| {
+                self.as_one_call(|| self.run(op, request))
+                    .map_err(|error| error.for_operation(op.name()))
+            })
+    }
+
+    /// Runs `work` as one call: all that it waits for others, it waits within the deadline
+    /// together. [`Kernel::call`] is one; methods that are called outside of it wait that
+    /// long at each lock.
+    pub fn as_one_call<T>(&self, work: impl FnOnce() -> T) -> T {
+        patience::within(self.options.deadline, work)
     }
 
     /// The text of what [`Kernel::call`] answers. That of `quota.should_run`, which hosts ask
@@ -152,7 +163,7 @@ impl Kernel {
             let asked = asked.map_err(|error| error.for_operation(operation))?;
             let at = Addressed::of(request)?;
             if asked.turn_instance_id.is_none() {
-                return Ok(self.decide_now(&at, &asked).into_text());
+                return Ok(self.as_one_call(|| self.decide_now(&at, &asked)).into_text());
             }
         }
         self.call(operation, request).map(|answer| answer.to_string())

@@ -85,7 +85,10 @@ impl Stores {
                 std::mem::forget(k);
                 open()?
             }
-            Some(k) if k.store.goal_uid()? == *uid && k.store.is_current() => k.store,
+            Some(mut k) if k.store.goal_uid()? == *uid && k.store.is_current() => {
+                k.store.lend()?;
+                k.store
+            }
             _ => open()?,
         };
         Ok(Lent { home: self, path: path.to_path_buf(), access, process, store: Some(store) })

@@ -2,6 +2,9 @@
 
 #![allow(dead_code, reason = "each test binary uses its part")]
 
+use std::path::PathBuf;
+use std::time::Duration;
+
 use loopx_core::kernel::{Clock, Kernel, KernelOptions};
 use loopx_core::model::Instant;
 use loopx_core::registry::RouteInput;
@@ -31,6 +34,11 @@ impl World {
     }
 
     pub fn kernel(&self) -> Kernel {
+        self.kernel_waiting(Duration::from_secs(30))
+    }
+
+    /// Waits no longer than that for what others hold.
+    pub fn kernel_waiting(&self, deadline: Duration) -> Kernel {
         let project = self.folder.path().join("p");
         std::fs::create_dir_all(project.join(".loopx")).unwrap();
         let route = RouteInput {
@@ -39,8 +47,16 @@ impl World {
             home: Some(self.folder.path().join("home")),
             ..RouteInput::default()
         };
-        Kernel::open(KernelOptions { clock: Clock::Fixed(self.now), ..KernelOptions::new(route) })
-            .unwrap()
+        let clock = Clock::Fixed(self.now);
+        Kernel::open(KernelOptions { clock, deadline, ..KernelOptions::new(route) }).unwrap()
+    }
+
+    /// The file of a goal's store.
+    pub fn store(&self, goal: &str) -> PathBuf {
+        let shown = self.call("goal.show", json!({"goal_id": goal}));
+        let uid = shown["goal_uid"].as_str().unwrap_or_else(|| panic!("{shown}"));
+        let goals = self.folder.path().join("p/.loopx/goals");
+        goals.join(uid).join("goal.db")
     }
 
     pub fn call(&self, operation: &str, request: Value) -> Value {

@@ -226,6 +226,7 @@ impl Worker<'_> {
             execution_context: options.context.clone(),
             ttl_seconds: ttl,
             holder_pid: Some(std::process::id()),
+            ephemeral: false,
             observe: false,
         };
         read(self.kernel.loop_step(&self.at, &request)?)

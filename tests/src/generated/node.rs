@@ -44,6 +44,7 @@ fn answer(operation: &str) -> &'static str {
     match operation {
         "quota.should_run" | "turn.admit" => "Packet",
         "loop.step" => "LoopAnswer",
+        "loop.show" => "LoopsShown",
         "goal.changed_since" => "ChangedSince",
         _ => "Answer",
     }

@@ -34,6 +34,7 @@ fn answer(operation: &str) -> &'static str {
     match operation {
         "quota.should_run" | "turn.admit" => "Packet",
         "loop.step" => "LoopAnswer",
+        "loop.show" => "LoopsShown",
         "goal.changed_since" => "ChangedSince",
         _ => "Answer",
     }
@@ -214,8 +215,16 @@ pub fn stubs() -> String {
     }
     let mut names: Vec<String> = rows.iter().map(|row| request(row.name)).collect();
     names.extend(
-        ["Answer", "ChangedSince", "LoopAnswer", "LoopEvent", "LoopSessionOptions", "Packet"]
-            .map(str::to_owned),
+        [
+            "Answer",
+            "ChangedSince",
+            "LoopAnswer",
+            "LoopEvent",
+            "LoopSessionOptions",
+            "LoopsShown",
+            "Packet",
+        ]
+        .map(str::to_owned),
     );
     names.sort();
     let list: String = names.iter().map(|name| format!("    {name},\n")).collect();

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::super::Kernel;
 use super::{Look, commit_line, every_goal};
 use crate::command::registered;
-use crate::error::{Error, ErrorCode, Result};
+use crate::error::{CATALOGUE, Error, ErrorCode, Result};
 use crate::model::{AgentId, CommitRecord, TodoId};
 use crate::operation::Addressed;
 use crate::store::Read;
@@ -161,16 +161,19 @@ impl Kernel {
 
 /// The refusal of a goal whose records cannot be read.
 fn unreadable(look: &Look<'_>) -> Error {
-    let error = Error::new(ErrorCode::StoreUnreadable, "store");
+    let unknown = ErrorCode::StoreUnreadable;
     match look.view.health.first() {
         Some(problem) => {
-            let error = error.message(problem.message.as_str());
+            // As what it is: one that is only busy is not to be restored.
+            let code = CATALOGUE.iter().find(|row| row.text == problem.code);
+            let code = code.map_or(unknown, |row| row.code);
+            let error = Error::new(code, problem.about.as_str()).message(problem.message.as_str());
             match &problem.next_command {
                 Some(next) => error.next(next.as_str()),
                 None => error,
             }
         }
-        None => error,
+        None => Error::new(unknown, "store"),
     }
 }
 

@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::super::goal::Goal;
 use super::super::host_poll::{replan_observation, replan_row};
+use super::super::loops::is_over;
 use super::super::{Kernel, admission_request, import::random_hex, receipt, to_json};
 use super::{Done, Once, Open, Stage, puts_of, replay};
 use crate::admission::packet::answer;
@@ -14,7 +15,7 @@ use crate::admission::{Detail, Situation, Subject};
 use crate::command::loops::{LoopRequest, LoopStepRequest, end_turn};
 use crate::command::turn::{ShouldRunRequest, Terms, seen};
 use crate::command::{Effect, actor};
-use crate::error::{Error, ErrorCode, Result};
+use crate::error::{Error, ErrorClass, ErrorCode, Result};
 use crate::file::{FileLock, sha256_hex};
 use crate::host_loop::binding::ROW_KIND;
 use crate::host_loop::prompt::{self, Subject as PromptSubject};
@@ -161,6 +162,10 @@ impl Kernel {
             None => Vec::new(),
         };
         stage.tx.apply(&changes)?;
+        let swept = match request.event {
+            LoopEvent::Activated => sweep(stage, &asked.key)?,
+            _ => Vec::new(),
+        };
         let mut outcome = match stepped {
             Step::Done(binding, action) => {
                 Outcome { binding: *binding, action, packet: None, admitted: None }
@@ -180,7 +185,7 @@ impl Kernel {
             .as_ref()
             .is_some_and(|stored| Binding { at: stored.at, ..outcome.binding.clone() } == *stored);
         let n = stage.scene()?.commit;
-        if unchanged && changes.is_empty() && outcome.admitted.is_none() {
+        if unchanged && changes.is_empty() && swept.is_empty() && outcome.admitted.is_none() {
             let said = said(&outcome.binding, &outcome.action);
             let answer = receipt(goal_id.as_str(), n - 1, stage.now, said);
             return Ok(Done { answer, puts: Vec::new(), idle: true });
@@ -196,6 +201,7 @@ impl Kernel {
         if let (Some((turn, _)), false) = (&end, changes.is_empty()) {
             said.insert("ended_turn".into(), json!(turn));
         }
+        changes.extend(swept);
         if let Some(notice) = notice {
             said.insert("notice".into(), json!(notice));
         }
@@ -250,6 +256,7 @@ impl Kernel {
         let named = actor(policy, request.agent_id.as_deref())?;
         if activated {
             binding.agent = named;
+            binding.ephemeral = request.ephemeral;
         } else if request.agent_id.is_some() && named != binding.agent {
             let whose = binding.agent.as_ref().map_or("nobody", AgentId::as_str);
             return Err(Error::new(ErrorCode::LoopUnknown, "agent_id")
@@ -368,12 +375,23 @@ impl Kernel {
         Some(self.put_receipt(goal, &poll, Some(seen.replan)))
     }
 
-    /// A session follows one goal: what it followed before lets it go.
+    /// A session follows one goal: what it followed before lets it go. A row that is broken
+    /// goes, too. A goal whose store cannot be read has no loop that could go on; one that is
+    /// only busy has, so that is refused and tried again.
     fn leave_other_goals(&self, asked: &Asked<'_>, but: &str) -> Result<()> {
-        for (goal_id, _) in self.loops_of(&asked.key)? {
-            if goal_id != but {
-                self.unbind(&Addressed::to(&goal_id), &asked.key, Reason::Replaced)?;
+        let followed = self.loops_of(&asked.key)?;
+        let leave = |goal: &str| self.unbind(&Addressed::to(goal), &asked.key, Reason::Replaced);
+        for (goal_id, _) in followed.rows.iter().filter(|(goal_id, _)| goal_id != but) {
+            leave(goal_id)?;
+        }
+        for (goal_id, error) in followed.unreadable {
+            if goal_id == but {
+                continue;
             }
+            if error.row().class == ErrorClass::Busy {
+                return Err(error);
+            }
+            let _ = leave(&goal_id);
         }
         Ok(())
     }
@@ -388,19 +406,47 @@ impl Kernel {
     fn unbind(&self, at: &Addressed, key: &SessionKey, reason: Reason) -> Result<Value> {
         let call = super::Call::new("loop.unbind", at, &json!([key, reason]))?;
         self.write(&call, |scene| {
-            let Some(row) = scene.read.host_row(ROW_KIND, key.as_str())? else {
-                return Ok(Effect::new(Vec::new(), json!({"unbound": false})));
+            // An unreadable row goes too: nothing can be done with it.
+            let binding = match scene.read.host_row(ROW_KIND, key.as_str()) {
+                Ok(None) => return Ok(Effect::new(Vec::new(), json!({"unbound": false}))),
+                Ok(Some(row)) => Binding::of_row(&row).ok(),
+                Err(error) if error.code == ErrorCode::StoreUnreadable => None,
+                Err(error) => return Err(error),
             };
             let mut changes = Vec::new();
-            // An unreadable row goes too: nothing can be done with it.
-            if let Ok(Binding { pending: Some(pending), .. }) = Binding::of_row(&row) {
+            if let Some(Binding { pending: Some(pending), .. }) = binding {
                 let how = TurnEnd::Interrupted;
                 changes.extend(end_turn(scene, &pending.turn_id, how)?);
             }
-            changes.push(Change::DropHostRow { kind: row.kind, key: row.key });
+            changes.push(Change::DropHostRow { kind: ROW_KIND.into(), key: key.as_str().into() });
             Ok(Effect::new(changes, json!({"unbound": true, "session_key": key})))
         })
     }
+}
+
+/// Takes away the loops of the goal that are over with their processes, and ends their turns.
+/// What cannot be read is left.
+fn sweep(stage: &mut Stage<'_>, but: &SessionKey) -> Result<Vec<Change>> {
+    let rows = match stage.tx.host_rows(ROW_KIND) {
+        Err(error) if error.code == ErrorCode::StoreUnreadable => Vec::new(),
+        rows => rows?,
+    };
+    let mut swept = Vec::new();
+    for binding in rows.iter().filter_map(|row| Binding::of_row(row).ok()) {
+        if binding.session_key == *but || !is_over(&binding) {
+            continue;
+        }
+        let mut changes = match &binding.pending {
+            Some(out) => end_turn(&stage.scene()?, &out.turn_id, TurnEnd::Interrupted)?,
+            None => Vec::new(),
+        };
+        let key = binding.session_key.as_str().to_owned();
+        changes.push(Change::DropHostRow { kind: ROW_KIND.into(), key });
+        // At once: two of them may have stood for one agent.
+        stage.tx.apply(&changes)?;
+        swept.extend(changes);
+    }
+    Ok(swept)
 }
 
 /// Whether a runtime that found the session comes beside one that has it and lives: two

@@ -30,6 +30,7 @@ use crate::file::Stamp;
 use crate::file::filesystem::refuse_network;
 use crate::file::holder::HolderNote;
 use crate::file::lock::{FileLock, LockMode};
+use crate::file::patience;
 use crate::model::{
     AgentId, CommitRecord, Counters, EffectId, GoalUid, JournalRow, LegacyWitness, Outcome, Role,
     Todo, TodoId, Turn, TurnId,
@@ -160,7 +161,11 @@ impl SqliteStore {
     pub fn open_read_only(path: &Path, uid: &GoalUid, options: SqliteOptions) -> Result<Self> {
         require_file(path)?;
         let conn = connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY, &options)?;
-        match Self::checked(conn, path, uid, options.clone()) {
+        let checked = Self::checked(conn, path, uid, options.clone()).and_then(|store| {
+            store.conn.execute_batch("PRAGMA cache_size=-4096").map_err(sql_error)?;
+            Ok(store)
+        });
+        match checked {
             Err(error) if needs_rollback(path, &error) => {
                 let healer = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE, &options)?;
                 Self::checked(healer, path, uid, options)
@@ -320,6 +325,11 @@ impl SqliteStore {
         write::SqliteTransaction::begin(&mut self.conn, &self.uid, &self.parsed, turn)
     }
 
+    /// Another call takes the store up, which waits as long as that may.
+    pub fn lend(&mut self) -> Result<()> {
+        wait_as_called(&mut self.conn, self.options.deadline)
+    }
+
     /// Whether the file that is open still lies at its path. Where the system cannot tell,
     /// the answer is no.
     pub fn is_current(&self) -> bool {
@@ -391,18 +401,29 @@ fn needs_rollback(path: &Path, error: &Error) -> bool {
 const LONGEST_WAIT: Duration = Duration::from_millis(i32::MAX as u64);
 
 fn connect(path: &Path, flags: OpenFlags, options: &SqliteOptions) -> Result<Connection> {
-    let conn = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)
+    let mut conn = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)
         .map_err(sql_error)?;
-    // SQLite takes milliseconds as an i32 and no more of them.
-    let deadline = options.deadline.min(LONGEST_WAIT);
-    conn.busy_timeout(deadline).map_err(sql_error)?;
+    wait_as_called(&mut conn, options.deadline)?;
     conn.set_prepared_statement_cache_capacity(STATEMENTS_KEPT);
-    conn.execute_batch("PRAGMA journal_mode=TRUNCATE; PRAGMA synchronous=FULL; PRAGMA cache_size=-4096; PRAGMA trusted_schema=OFF")
-        .or_else(|error| {
-            // A read-only connection cannot set a journal mode and does not need one.
-            if flags.contains(OpenFlags::SQLITE_OPEN_READ_ONLY) { Ok(()) } else { Err(sql_error(error)) }
-        })?;
+    // A read-only connection cannot set a journal mode and does not need one. Nor does it look at
+    // the file yet: whoever uses it finds out in one place that it is locked or cannot be read.
+    conn.execute_batch(match flags.contains(OpenFlags::SQLITE_OPEN_READ_ONLY) {
+        true => "PRAGMA trusted_schema=OFF",
+        false => "PRAGMA journal_mode=TRUNCATE; PRAGMA synchronous=FULL; PRAGMA cache_size=-4096; PRAGMA trusted_schema=OFF",
+    })
+    .map_err(sql_error)?;
     Ok(conn)
+}
+
+/// Lets the connection wait for locks as the call does that is to use it; outside of calls,
+/// each time for as long as `deadline`.
+fn wait_as_called(conn: &mut Connection, deadline: Duration) -> Result<()> {
+    match patience::is_counted() {
+        true => conn.busy_handler(Some(patience::again)),
+        // SQLite takes milliseconds as an i32 and no more of them.
+        false => conn.busy_timeout(deadline.min(LONGEST_WAIT)),
+    }
+    .map_err(sql_error)
 }
 
 forward_reads!(SqliteStore, db());

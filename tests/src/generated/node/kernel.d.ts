@@ -52,3 +52,8 @@ export class Kernel {
   ): Operations[O]["answer"];
   /** Fixes the clock for tests and replays; `null` lets it go. */
   fixClock(now: string | null): void;
+  /**
+   * Lets go of the files that it has open. Calls that are under way end as they would have; every
+   * later one is refused with `request_invalid`. Once more is nothing.
+   */
+  close(): void;
