@@ -21,12 +21,10 @@ try:
     from loopx.worker import command_words, in_own_worktree, run
     from loopx.worker.posix import Process
 except ImportError as error:
-    print(
+    sys.exit(
         f"the loopx wheel is missing ({error}): python3 -m pip install loopx-kernel,\n"
-        "or build it in a checkout with: cargo xtask python --pack",
-        file=sys.stderr,
+        "or build it in a checkout with: cargo xtask python --pack"
     )
-    sys.exit(2)
 
 SHORTEST = 0.01
 MOST = 2**64 - 1

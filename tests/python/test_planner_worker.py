@@ -298,7 +298,7 @@ class Smokes(unittest.TestCase):
             self.assertIn("checks hold", said.stdout.splitlines()[-1])
 
     def test_without_the_wheel_they_say_how_to_get_it(self) -> None:
-        for name in (*SMOKES, "scripts/external_scheduler_worker.py"):
+        for name in SMOKES:
             # `-S` leaves out where the wheel is installed.
             said = self.said("-S", str(ROOT / name), without="PYTHON")
             self.assertEqual((said.returncode, said.stdout), (2, ""), f"{name}\n{said.stderr}")

@@ -166,8 +166,10 @@ def read(words: Sequence[str]) -> Call:
 def _module(name: str, rest: list[str]) -> Call:
     if not name.strip():
         raise _refused("python", "no module")
-    later = [rest[n + 1] if word == "-m" else word[2:] for n, word in enumerate(rest[:-1]) if word[:2] == "-m"]
-    later += [word[2:] for word in rest[-1:] if word[:2] == "-m"]
+    # `-m coverage run -m timeit` comes to it as well.
+    later = [
+        word[2:] or after for word, after in zip(rest, [*rest[1:], ""]) if word.startswith("-m")
+    ]
     for module in (name, *later):
         if module.split(".")[0] in TEXT_MODULES:
             raise _refused("python", f"-m {module}")
@@ -247,7 +249,7 @@ def _options(
 
 def _letters(row: Program, valued: frozenset[str], letters: str) -> list[tuple[str, str, bool]]:
     """The options of a group such as `-Bc`, up to one that takes what follows it."""
-    found = []
+    found: list[tuple[str, str, bool]] = []
     for n, letter in enumerate(letters):
         option, value = "-" + letter, letters[n + 1 :]
         if option in valued or (option not in row.alone and not row.closed):
