@@ -241,6 +241,21 @@ fn an_earlier_prompt_of_the_loop_that_comes_back_late_is_nobodys_message() {
 }
 
 #[test]
+fn a_look_of_another_runtime_after_the_settlement_does_not_stop_the_one_that_has_the_session() {
+    for look in ["changed", "timer"] {
+        let world = World::new("opencode");
+        world.todo("one");
+        let run = world.start();
+        let seen = echo(&world, &run)["loop"]["generation"].clone();
+        world.settle(&turn(&run), "completed");
+        // The session's turn is not over yet, and another window looks.
+        world.step(json!(look));
+        let end = world.step_with(json!("settled"), json!({"generation": seen}));
+        assert_eq!((kind(&end), &end["stale"]), ("stop", &Value::Null), "{look}: {end}");
+    }
+}
+
+#[test]
 fn on_opencode_a_user_message_takes_the_turn_and_the_loop_goes_on() {
     let world = World::new("opencode");
     world.todo("one");

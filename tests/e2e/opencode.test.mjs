@@ -101,7 +101,7 @@ async function opencode(t, answer) {
 const goal = (project) => project.loopx("goal", "create", "--goal-id", "site", "--objective", "Ship it", "--agent-id", "opencode");
 const state = (project) => project.loops()[0]?.state;
 const ended = (project, server) =>
-  until("the end", () => state(project) === "stopped", { seconds: 90, shown: () => `${JSON.stringify(project.loops())}\n${server.shown()}` });
+  until("the end", () => state(project) === "stopped", { seconds: 90, shown: () => `${JSON.stringify(project.loops())}\n${JSON.stringify(project.loopx("history", "--limit", "20").commits)}\n${server.shown()}` });
 
 test("a goal text starts a loop that plans, delivers two todos and ends", { skip }, async (t) => {
   const { project, model } = await opencode(t, diligent(shell));

@@ -124,6 +124,12 @@ fn taken(
         (done(next, action), None)
     };
     let held = next.state != LoopState::Armed;
+    if settled && !held && matches!(event, LoopEvent::Timer | LoopEvent::Changed) {
+        // Whoever has the session says in a moment that it is idle. A runtime beside it that
+        // only looks takes nothing away: what that one knows would be out of date.
+        let action = standing(binding, expires, now);
+        return (done(binding.clone(), action), None);
+    }
     match event {
         LoopEvent::Activated => {
             let end = ended(next.pending.as_ref(), TurnEnd::Interrupted);
