@@ -179,7 +179,7 @@ def parser() -> argparse.ArgumentParser:
         "that did not start or was ended at a limit, where wake_rc says how its command ended (143 and "
         "137: by a signal). A stop signal is "
         "heard at once in a wait and in a wake. While a question waits for locks it is heard when "
-        "the question is over: each wait is --quota-timeout-seconds at most, and there may be several.",
+        "that wait ends, after --quota-timeout-seconds at most.",
         allow_abbrev=False,
     )
     for place, rows in ((made, OPTIONS), (made.add_mutually_exclusive_group(), HOSTS)):

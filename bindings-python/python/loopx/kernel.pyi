@@ -139,7 +139,7 @@ class Kernel:
                 says.
             deadline_ms: Longest wait of a call for a lock, in milliseconds; 30,000 when absent.
                 Other threads run meanwhile; Ctrl-C and other signals are heard when the call is
-                over, which is after this time for each lock that it has to wait for.
+                over, which may take as long.
             independent_worktree: Whether the caller works in a checkout of its own.
 
         The environment is read here and never later.

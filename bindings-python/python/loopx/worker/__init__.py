@@ -90,8 +90,8 @@ def run(
     when a question failed with ``once``, 3 when another worker has the route or its file cannot
     be trusted, 128 and the number after a stop signal, and with ``once`` that of a wake that
     failed: its own, or 2 for one that did not start or was ended at a limit. While a question
-    waits for locks, a stop signal is heard when the question is over: each wait is the kernel's
-    ``deadline_ms`` at most, and there may be several.
+    waits for locks, a stop signal is heard when that wait ends: after the kernel's ``deadline_ms``
+    at most.
 
     Raises ``UsageError`` for an option that cannot be, and whatever a hand raised.
     """
