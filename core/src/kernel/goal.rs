@@ -91,16 +91,17 @@ impl Goal {
 
 /// Whether a path has more `..` than folders before them.
 pub(super) fn leads_out(path: &str) -> bool {
+    let path = Path::new(path);
     let mut depth = 0_i64;
-    Path::new(path).components().any(|component| {
-        match component {
-            Component::ParentDir => depth -= 1,
-            Component::Normal(_) => depth += 1,
-            Component::RootDir => depth = i64::MAX / 2,
-            Component::CurDir | Component::Prefix(_) => {}
-        }
-        depth < 0
-    })
+    path.is_relative()
+        && path.components().any(|component| {
+            match component {
+                Component::ParentDir => depth -= 1,
+                Component::Normal(_) => depth += 1,
+                _ => {}
+            }
+            depth < 0
+        })
 }
 
 fn strayed() -> Error {
@@ -152,9 +153,7 @@ impl Found {
         }
         Ok(goal)
     }
-}
 
-impl Found {
     /// Whether `goal` is kept and its registry has not been written since it was read.
     fn is_as_found(&self, goal: &Arc<Goal>) -> bool {
         let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);

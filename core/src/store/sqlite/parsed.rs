@@ -13,9 +13,9 @@ use crate::model::{Todo, TodoId};
 /// The todos of a view that is not complete.
 #[derive(Clone, Debug)]
 pub(super) struct Shown {
-    /// What each of its own is named for.
+    /// The plain ones that a record names, and so are shown by themselves.
     pub named: BTreeSet<TodoId>,
-    /// They.
+    /// Special ones, those, and of each shape the first, in (position, id) order.
     pub todos: Arc<Vec<Todo>>,
     /// Where the todos stand that their conditions name.
     pub targets: BTreeMap<TodoId, Target>,
